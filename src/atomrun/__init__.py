@@ -1,0 +1,1 @@
+"""Execute a plan over SSH in containers, judge it, report it."""
