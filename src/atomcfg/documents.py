@@ -1,0 +1,103 @@
+"""Input texts, their parsed values, and where each value came from.
+
+A clean file pays nothing for positions: they are looked up in the text when a diagnostic needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attrs import evolve, field, frozen
+
+from .diagnostics import Span
+from .positions import locate
+
+__all__ = ["Document", "JsonPath", "Origin", "Source", "dotted"]
+
+JsonPath = tuple[str | int, ...]
+
+
+@frozen
+class Source:
+    """One input text. `role`: config | threshold | cluster | lab | option | environment."""
+
+    role: str
+    name: str
+    data: bytes
+
+    @property
+    def stem(self) -> str:
+        """File name without folder and `.json`."""
+        base = self.name.replace("\\", "/").rsplit("/", 1)[-1]
+        return base[: -len(".json")] if base.lower().endswith(".json") else base
+
+
+@frozen
+class Origin:
+    """Where a value was written: a path in a text, or an option (whose `path` is empty)."""
+
+    name: str  # file name, "--set", "CVS_CONFIG_PROFILE", "default"
+    text: str = field(default="", repr=False)
+    path: JsonPath = ()
+
+    @property
+    def is_file(self) -> bool:
+        return bool(self.text)
+
+    def below(self, *keys: str | int) -> Origin:
+        return evolve(self, path=self.path + keys)
+
+
+DEFAULT = Origin("default")
+
+
+@frozen
+class Document:
+    """A parsed value with the origins of its parts: each key of `origins` is the path of a subtree."""
+
+    value: object
+    origins: Mapping[JsonPath, Origin]
+    locator: Callable[[str, JsonPath, bool], tuple[int, int, int]] = field(default=locate, repr=False)
+
+    def origin(self, path: JsonPath) -> Origin:
+        """The origin of the value at `path`: that of the nearest recorded ancestor, extended."""
+        for cut in range(len(path), -1, -1):
+            found = self.origins.get(path[:cut])
+            if found is not None:
+                return found.below(*path[cut:]) if found.is_file else found
+        return DEFAULT
+
+    def span(self, path: JsonPath, key: bool = False) -> Span:
+        """Where the value at `path` (or its key) stands in the text it came from."""
+        origin = self.origin(path)
+        if not origin.is_file:
+            return Span(origin.name, path=dotted(path))
+        line, column, end = self.locator(origin.text, origin.path, key)
+        lines = origin.text.split("\n", line)
+        shown = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
+        return Span(origin.name, line, column, end, dotted(origin.path), shown)
+
+    def get(self, *path: str | int) -> object:
+        """The value at `path`, or None."""
+        here = self.value
+        for step in path:
+            if isinstance(here, dict) and isinstance(step, str):
+                here = here.get(step)
+            elif isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here):
+                here = here[step]
+            else:
+                return None
+        return here
+
+
+def dotted(path: JsonPath) -> str:
+    """`('sweep', 'runs', 2)` as `sweep.runs[2]`; keys that are not plain words are quoted."""
+    out = ""
+    for step in path:
+        if isinstance(step, int):
+            out += f"[{step}]"
+        elif step.replace("_", "a").replace("-", "a").isalnum():
+            out += f".{step}" if out else step
+        else:
+            out += f'["{step}"]'
+    return out

@@ -1,0 +1,60 @@
+"""What a driver is: one module that fills this record. Nothing else may know a driver by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attrs import frozen
+
+from ..diagnostics import Diagnostics
+from ..model import Run, Settings
+from ..plan import EnvVar
+from ..tokens import Token
+
+__all__ = ["ClientRequest", "Driver", "LengthRange"]
+
+
+@frozen
+class LengthRange:
+    """Tokens per request that the client may draw, inclusive."""
+
+    low: int
+    high: int
+
+
+@frozen
+class ClientRequest:
+    """What a driver needs to write one cell's client command."""
+
+    run: Run
+    seed: int
+    percentiles: str  # asked for: stated or gated, plus what the client itself needs
+    result_dir: Token
+    goodput: tuple[tuple[str, float], ...]
+
+
+@frozen
+class Driver:
+    """Pure functions from settings to argv and environment, and the facts that checks need.
+
+    `check` reports what is wrong in the user's arguments: flags of ours with another value, flags of another
+    driver, `--x` with `--no-x`, enum values the engine does not know.
+    """
+
+    name: str
+    arguments: str  # the key of roles.server it reads: atom_args | serve_args | sglang_args
+    check: Callable[[Settings, Diagnostics], None]
+    server: Callable[[Settings, int], tuple[Token, ...]]  # settings, rank
+    server_env: Callable[[Settings, int], tuple[EnvVar, ...]]  # defaults and per-rank; user's env is added later
+    client: Callable[[Settings, ClientRequest], tuple[Token, ...]]
+    client_env: Callable[[Settings], tuple[EnvVar, ...]]
+    artifact: Callable[[Settings], tuple[str, str]]  # file name, format
+    lengths: Callable[[int, float], LengthRange]  # length, range ratio
+    percentiles: Callable[[Settings, frozenset[str]], str]  # settings, gated percentile numbers
+    produces: Callable[[Settings, str], bool]  # can its client report this metric, with these settings
+    unused: Callable[[Settings], Mapping[str, str]]  # params with no effect here -> why
+    data_parallel: Callable[[Settings], int]
+    speculative: Callable[[Settings], bool]  # the server's flags ask for MTP / speculative decoding
+    health_path: str
+    strict_length: bool  # ISL+OSL must be below max length, not equal
+    multinode_is_pipeline: bool  # nnodes > 1 needs pipeline_parallel_size > 1
