@@ -14,8 +14,8 @@ from .documents import Document
 from .plan import Mount, Node
 
 __all__ = [
-    "AccuracyTaskSettings", "Cluster", "Combo", "ContainerSettings", "NeedleSettings", "Params", "PathSettings", "Run",
-    "ServerSettings", "Settings",
+    "AccuracyTaskSettings", "Cluster", "Combo", "ContainerSettings", "NeedleSettings", "Params", "PathSettings",
+    "Run", "ServerSettings", "Settings",
 ]  # fmt: skip
 
 

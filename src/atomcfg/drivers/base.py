@@ -6,12 +6,29 @@ from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
-from ..diagnostics import Diagnostics
-from ..model import Run, Settings
-from ..plan import EnvVar
-from ..tokens import Token
+from atomcfg.diagnostics import Diagnostics
+from atomcfg.model import Run, Settings
+from atomcfg.plan import EnvVar
+from atomcfg.tokens import Token
 
-__all__ = ["ClientRequest", "Driver", "LengthRange"]
+__all__ = ["Arg", "ClientRequest", "Driver", "EnvEntry", "LengthRange"]
+
+
+@frozen
+class Arg:
+    """One flag with its values, or one word, of an argv; `sources` are the configuration paths it came from
+    (`params.max_model_length`, `roles.server.atom_args[3]`), empty for a constant of the driver."""
+
+    tokens: tuple[Token, ...]
+    sources: tuple[str, ...] = ()
+
+
+@frozen
+class EnvEntry:
+    """One environment entry and the configuration paths it came from."""
+
+    var: EnvVar
+    sources: tuple[str, ...] = ()
 
 
 @frozen
@@ -44,10 +61,10 @@ class Driver:
     name: str
     arguments: str  # the key of roles.server it reads: atom_args | serve_args | sglang_args
     check: Callable[[Settings, Diagnostics], None]
-    server: Callable[[Settings, int], tuple[Token, ...]]  # settings, rank
-    server_env: Callable[[Settings, int], tuple[EnvVar, ...]]  # defaults and per-rank; user's env is added later
-    client: Callable[[Settings, ClientRequest], tuple[Token, ...]]
-    client_env: Callable[[Settings], tuple[EnvVar, ...]]
+    server: Callable[[Settings, int], tuple[Arg, ...]]  # settings, rank
+    server_env: Callable[[Settings, int], tuple[EnvEntry, ...]]  # defaults and per-rank; user's env is added later
+    client: Callable[[Settings, ClientRequest], tuple[Arg, ...]]
+    client_env: Callable[[Settings], tuple[EnvEntry, ...]]
     artifact: Callable[[Settings], tuple[str, str]]  # file name, format
     lengths: Callable[[int, float], LengthRange]  # length, range ratio
     percentiles: Callable[[Settings, frozenset[str]], str]  # settings, gated percentile numbers
