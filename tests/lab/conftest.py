@@ -1,0 +1,72 @@
+"""Fixtures of the lab: a cluster of real nodes, its image, and what a launcher needs to use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import image
+from .cluster import Cluster, running_cluster
+from .node import Node
+
+_HERE = Path(__file__).parent
+_PROGRAMS = ("podman", "runc", "debootstrap", "sshd", "ssh-keygen", "sudo", "ip", "tc", "unshare", "setpriv")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.lab)
+            item.add_marker(pytest.mark.xdist_group("lab"))  # one cluster is enough
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(600))  # the first test may build the image
+
+
+@pytest.fixture(scope="session")
+def lab_image() -> image.Image:
+    """The image with the stand-in engines. Skips, or under CI fails, where the lab cannot be."""
+    reason = _missing()
+    if reason and os.environ.get("CI") == "true":
+        pytest.fail(f"the lab must run here, but: {reason}")
+    if reason:
+        pytest.skip(reason)
+    return image.build()
+
+
+@pytest.fixture(scope="session")
+def cluster(lab_image: image.Image) -> Iterator[Cluster]:
+    """Two booted nodes, for the whole session. Leave them as you found them."""
+    with running_cluster(2, lab_image) as running:
+        yield running
+
+
+@pytest.fixture
+def node(cluster: Cluster) -> Node:
+    """The first node."""
+    return cluster.nodes[0]
+
+
+@pytest.fixture
+def cluster_file(cluster: Cluster) -> Callable[..., Path]:
+    """`cluster_file(folder, n, **more)` writes `Cluster.document(n, **more)` and returns its path."""
+
+    def write(folder: Path, n: int, **more: Any) -> Path:
+        path = folder / "cluster.json"
+        path.write_text(json.dumps(cluster.document(n, **more), indent=2))
+        return path
+
+    return write
+
+
+def _missing() -> str:
+    if os.geteuid() != 0:
+        return "needs root: namespaces, sshd, containers"
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    absent = [name for name in _PROGRAMS if shutil.which(name, path=path) is None]
+    return f"tests/lab/install.sh did not run: no {', '.join(absent)}" if absent else ""
