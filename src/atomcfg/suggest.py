@@ -18,11 +18,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     best: tuple[int, str] | None = None
     for candidate in known:
         plain = _plain(candidate)
-        allowed = max(len(wanted), len(plain)) // 3 or 1
+        allowed = max(len(wanted), len(plain)) // 3
         if abs(len(wanted) - len(plain)) > allowed:
             continue
         distance = _distance(wanted, plain)
-        if distance <= allowed and distance < len(plain) and (best is None or distance < best[0]):
+        if distance <= allowed and (best is None or distance < best[0]):
             best = (distance, candidate)
     return best[1] if best else None
 

@@ -17,10 +17,10 @@ KNOWN = ("concurrency", "combo", "num_prompts", "max_model_length", "seed", "ato
         ("max_model_len", "max_model_length"),
         ("sed", "seed"),
         ("vlm", "vllm"),
-        ("PT", "tp"),
+        ("TP", "tp"),
+        ("PT", None),  # two letters differ by case at most
         ("temperature", None),
         ("", None),
-        ("xy", None),  # as long as the whole name is no likeness
     ],
 )
 def test_nearest(name: str, expected: str | None) -> None:
