@@ -50,6 +50,10 @@ class ClientRequest:
     goodput: tuple[tuple[str, float], ...]
 
 
+def _never(_settings: Settings) -> bool:
+    return False
+
+
 @frozen
 class Driver:
     """Pure functions from settings to argv and environment, and the facts that checks need.
@@ -75,3 +79,5 @@ class Driver:
     health_path: str
     strict_length: bool  # ISL+OSL must be below max length, not equal
     multinode_is_pipeline: bool  # nnodes > 1 needs pipeline_parallel_size > 1
+    arguments_required: bool = False  # the key of roles.server must be there, if only as an empty list
+    own_multinode: Callable[[Settings], bool] = _never  # several nodes without pipeline parallelism

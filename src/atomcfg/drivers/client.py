@@ -1,0 +1,55 @@
+"""The flags that the benchmark clients have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from atomcfg.defaults import PARAMS
+from atomcfg.model import Settings
+
+from .base import ClientRequest
+from .layout import Option, option
+
+__all__ = [
+    "cell_option",
+    "goodput_options",
+    "ineffective",
+    "param_option",
+    "percentile_option",
+    "seed_option",
+    "stem",
+]
+
+
+def param_option(settings: Settings, name: str) -> Option:
+    """`--dataset-name random`: the client's flag is called as the parameter is."""
+    return option(f"--{name.replace('_', '-')}", str(getattr(settings.params, name)), origins=[("params", name)])
+
+
+def cell_option(request: ClientRequest, flag: str, value: int) -> Option:
+    """A flag whose value belongs to the cell."""
+    return option(flag, str(value), origins=[request.run.path])
+
+
+def seed_option(request: ClientRequest) -> Option:
+    return option("--seed", str(request.seed), origins=[("params", "seed")])
+
+
+def percentile_option(request: ClientRequest) -> Option:
+    return option("--metric-percentiles", request.percentiles, origins=[("params", "metric_percentiles")])
+
+
+def goodput_options(request: ClientRequest) -> tuple[Option, ...]:
+    """`--goodput ttft:200 tpot:50`, limits in ms; nothing without limits."""
+    limits = [f"{name}:{limit:g}" for name, limit in request.goodput]
+    return (option("--goodput", *limits, origins=[request.run.path]),) if limits else ()
+
+
+def stem(settings: Settings, suffix: str) -> str:
+    """`params.result_filename` without the suffix that the driver adds."""
+    return settings.params.result_filename.removesuffix(suffix)
+
+
+def ineffective(settings: Settings, reasons: Mapping[str, str]) -> Mapping[str, str]:
+    """Of the parameters that reach nothing, those whose value the client would not use anyway."""
+    return {name: why for name, why in reasons.items() if getattr(settings.params, name) != PARAMS[name][1]}
