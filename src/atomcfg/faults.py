@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
@@ -52,18 +52,26 @@ class Fault:
         """False for faults of an object's keys, of which one object may have several."""
         return self.kind not in _ABOUT_OBJECT
 
+    @property
+    def unexpected(self) -> tuple[str, ...]:
+        """The unknown keys that this fault is about."""
+        names = self.details.get("unexpected")
+        return tuple(str(name) for name in names) if isinstance(names, list) else ()
 
-def report(document: Document, fault: Fault, found: Diagnostics) -> None:
-    """Add the diagnostics of one fault: one for each unknown key, none for what only follows from one."""
+
+def report(document: Document, fault: Fault, strays: Sequence[str], found: Diagnostics) -> None:
+    """Add the diagnostics of one fault.
+
+    `strays` are the unknown keys of the object at hand: a missing key that is there, but misspelt, is not reported.
+    """
     if fault.kind == "additionalProperties":
-        for key in _texts(fault.details["unexpected"]):
+        for key in strays:
             _report_key(document, fault, key, found)
     elif fault.kind == "required":
         key = str(fault.details["property"])
-        if _is_misspelt(fault, key):
-            return
-        span = document.span(fault.path, key=True)
-        found.error("A202", f'missing key "{key}"', span, _meaning(fault.schema, key))
+        if nearest(key, strays) is None:
+            span = document.span(fault.path, key=True)
+            found.error("A202", f'missing key "{key}"', span, _meaning(fault.schema, key))
     elif fault.kind == "not":
         summary = f'key "{fault.path[-1]}" does not belong here'
         found.error("A204", summary, document.span(fault.path, key=True), str(fault.schema["title"]))
@@ -89,14 +97,6 @@ def describe(value: object) -> str:
     if isinstance(value, list):
         return "an array" if value else "an empty array"
     return "null"
-
-
-def _is_misspelt(fault: Fault, missing: str) -> bool:
-    """Whether the missing key is there, but written wrongly: then the unknown key is the fault."""
-    known = fault.schema.get("properties")
-    names = fault.value if isinstance(fault.value, dict) else {}
-    unknown = [name for name in names if not (isinstance(known, dict) and name in known)]
-    return nearest(missing, unknown) is not None
 
 
 def _report_key(document: Document, fault: Fault, key: str, found: Diagnostics) -> None:
@@ -204,7 +204,3 @@ def _meaning(schema: Mapping[str, object], key: str) -> str:
     stated = properties.get(key) if isinstance(properties, dict) else None
     description = stated.get("description") if isinstance(stated, dict) else None
     return f"{key}: {description.split('. ')[0].rstrip('.')}" if isinstance(description, str) else ""
-
-
-def _texts(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []

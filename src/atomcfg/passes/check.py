@@ -41,15 +41,15 @@ def check(document: Document, schema_name: str) -> tuple[Diagnostic, ...]:
     value = _without_integral_floats(document.value) if odd else document.value
     if validator.is_valid(value):
         return ()
+    faults = [_fault(document, schema_name, error) for error in validator.iter_errors(value)]
+    strays = {fault.path: fault.unexpected for fault in faults if fault.unexpected}
     seen: set[JsonPath] = set()
-    for error in validator.iter_errors(value):
-        fault = _fault(document, schema_name, error)
+    for fault in faults:
+        # The branches of an if/then may both look at one value.
+        if not fault.about_value or fault.path not in seen:
+            report(document, fault, strays.get(fault.path, ()), found)
         if fault.about_value:
-            # The branches of an if/then may both look at one value.
-            if fault.path in seen:
-                continue
             seen.add(fault.path)
-        report(document, fault, found)
     return found.items
 
 
