@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import atom
+from . import atom, sglang, vllm
 from .base import Driver
 
 __all__ = ["DRIVERS", "DRIVER_BY_ARGUMENT", "SERVING_ARGUMENTS", "SERVING_BACKENDS"]
 
-DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver in (atom.DRIVER,)})
+DRIVERS: Mapping[str, Driver] = MappingProxyType(
+    {
+        "atom": atom.DRIVER,
+        "vllm_atom": vllm.VLLM_ATOM,
+        "vllm": vllm.VLLM,
+        "sglang": sglang.DRIVER,
+    }
+)
 
 # A key of roles.server -> the driver it stands for when params.driver is absent.
 DRIVER_BY_ARGUMENT: Mapping[str, str] = MappingProxyType(

@@ -11,7 +11,7 @@ from . import client, flag_names
 from .base import Arg, ClientRequest, Driver, EnvEntry, LengthRange
 from .environment import base_env, http_port, launch_env, literal, master_addr, master_port, model
 from .flags import Given, count_of, flag_table, read_words
-from .layout import Layout, compose, option
+from .layout import Layout, compose, option, serving_option
 from .reports import asked_percentiles, reports
 
 __all__ = ["DRIVER"]
@@ -30,13 +30,14 @@ def _client_given(settings: Settings) -> tuple[Given, ...]:
 
 def _server_layout(settings: Settings) -> Layout:
     """The user's words come first: what they leave open of size and length is added behind them."""
-    params, fraction = settings.params, settings.server.memory_fraction
-    replicas = [option("-dp", str(params.nnodes), name="data-parallel-size", origins=[("params", "nnodes")])]
-    memory = [
-        option("--gpu-memory-utilization", value, origins=[("roles", "server", "memory_fraction")], free=True)
-        for value in (fraction,)
-        if value is not None
-    ]
+    params = settings.params
+    replicas = option("-dp", str(params.nnodes), name="data-parallel-size", origins=[("params", "nnodes")])
+    size = option(
+        "-tp",
+        str(params.tensor_parallelism),
+        name="tensor-parallel-size",
+        origins=[("params", "tensor_parallelism")],
+    )
     return Layout(
         program=("python", "-m", "atom.entrypoints.openai_server"),
         head=(
@@ -44,15 +45,10 @@ def _server_layout(settings: Settings) -> Layout:
             option("--server-port", http_port(settings), origins=[("params", "port_no")]),
         ),
         trailing=(
-            option(
-                "-tp",
-                str(params.tensor_parallelism),
-                name="tensor-parallel-size",
-                origins=[("params", "tensor_parallelism")],
-            ),
-            *(replicas if params.nnodes > 1 else ()),
+            size,
+            *((replicas,) if params.nnodes > 1 else ()),
             option("--max-model-len", str(params.max_model_length), origins=[("params", "max_model_length")]),
-            *memory,
+            *serving_option(settings, "memory_fraction", "--gpu-memory-utilization"),
         ),
         implied=(
             option("--pipeline-parallel-size", "1", origins=[("params", "pipeline_parallel_size")]),
@@ -119,7 +115,7 @@ def _client(settings: Settings, request: ClientRequest) -> tuple[Arg, ...]:
 
 
 def _artifact(settings: Settings) -> tuple[str, str]:
-    return f"{client.stem(settings, '.json')}.json", "atom"
+    return f"{client.stem(settings)}.json", "atom"
 
 
 def _lengths(length: int, ratio: float) -> LengthRange:

@@ -45,9 +45,9 @@ def goodput_options(request: ClientRequest) -> tuple[Option, ...]:
     return (option("--goodput", *limits, origins=[request.run.path]),) if limits else ()
 
 
-def stem(settings: Settings, suffix: str) -> str:
-    """`params.result_filename` without the suffix that the driver adds."""
-    return settings.params.result_filename.removesuffix(suffix)
+def stem(settings: Settings) -> str:
+    """`params.result_filename` without a suffix: the driver adds its own."""
+    return settings.params.result_filename.removesuffix(".jsonl").removesuffix(".json")
 
 
 def ineffective(settings: Settings, reasons: Mapping[str, str]) -> Mapping[str, str]:

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from atomcfg.documents import JsonPath, dotted
+from atomcfg.model import Settings
 from atomcfg.tokens import Token, fill
 
 from .base import Arg
 from .environment import located
 from .flags import Given
 
-__all__ = ["Layout", "Option", "compose", "option"]
+__all__ = ["Layout", "Option", "compose", "option", "positional", "serving_option"]
 
 
 @frozen
@@ -64,6 +65,17 @@ def option(
     canonical = name or flag.removeprefix("--no-").lstrip("-")
     arg = Arg((flag, *values), tuple(dotted(origin) for origin in origins))
     return Option(canonical, arg, tuple(origins), free, negated)
+
+
+def positional(name: str, value: Token, *origins: JsonPath) -> Option:
+    """A word that the program takes by its place."""
+    return Option(name, Arg((value,), tuple(dotted(origin) for origin in origins)), origins)
+
+
+def serving_option(settings: Settings, name: str, flag: str) -> tuple[Option, ...]:
+    """The engine's flag for `memory_fraction` or `log_level` of the serving dialect, if they were stated."""
+    value: str | None = getattr(settings.server, name)
+    return () if value is None else (option(flag, value, origins=[("roles", "server", name)], free=True),)
 
 
 def compose(layout: Layout, given: Sequence[Given], models_dir: str) -> tuple[Arg, ...]:
