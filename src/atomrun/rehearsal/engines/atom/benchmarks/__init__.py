@@ -1,0 +1,1 @@
+"""`python -m atom.benchmarks.benchmark_serving`."""

@@ -1,0 +1,1 @@
+"""`python -m atom.entrypoints.openai_server`."""
