@@ -1,0 +1,192 @@
+"""What a stage works with: the plan, the nodes, where things are written, and what was found so far.
+
+`RunContext` is frozen: a stage changes only the records it points at (`NodeRun`, `SessionRun`, `CellRun`,
+`Record`), each from the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from attrs import define, evolve, field, frozen
+
+from atomcfg.plan import Cell, Node, Plan, Session
+from atomcfg.tokens import Hole
+
+from .bindings import rank_values
+from .events import Event, EventKind
+from .fanout import Answers, T, on_all
+from .folder import RunFolder
+from .host import Exit, Host
+from .jobs import Place
+from .journal import Journal
+from .redact import Redactor
+from .results import BlockResult, CellResult, StageResult
+from .secrets import Secret
+from .signals import Interrupts
+from .watch import Watch
+
+__all__ = ["CellRun", "NodeRun", "Options", "Record", "RunContext", "SessionRun"]
+
+
+@frozen
+class Options:
+    """What the user asked for beyond the plan."""
+
+    fail_fast: bool = False
+    cells: frozenset[str] = frozenset()  # empty: all
+    pull: str = "never"  # never | missing | always
+    install: bool = True  # lm-eval may be installed in the container
+    lease_s: int = 1800
+
+
+@define
+class NodeRun:
+    """One node and what this run knows of it."""
+
+    node: Node
+    host: Host
+    env: Mapping[str, str] = field(factory=dict)  # a rehearsal's own
+    mapped: Mapping[str, str] = field(factory=dict)  # bindings that a rehearsal sets for this rank
+    run_dir: str = ""  # the run's directory on the host
+    root: str = ""  # the agent's directory; empty until the node is ours
+    runtime: tuple[str, ...] = ()
+    place: Place | None = None  # where programs run; None until launched
+    fabric: dict[str, str] = field(factory=dict)
+    vram_used: int | None = None  # bytes, before the first server started
+
+    @property
+    def rank(self) -> int:
+        return self.node.rank
+
+    @property
+    def name(self) -> str:
+        return self.host.name
+
+    @property
+    def inside(self) -> Place:
+        """Where programs run; only after launch."""
+        if self.place is None:
+            raise AssertionError(f"{self.name} was not launched")
+        return self.place
+
+
+@define
+class SessionRun:
+    """A session that is being run. `generation` counts its server starts; `dead` says why no cell can run."""
+
+    session: Session
+    watch: Watch
+    generation: int = 1
+    started: bool = False
+    dead: str = ""
+    served: bool = False  # it was ready once
+
+    @property
+    def job(self) -> str:
+        """The name of the server's job, on every rank."""
+        return f"server-{self.session.index}.{self.generation}"
+
+
+@define
+class CellRun:
+    """One attempt at a cell, as its stages fill it."""
+
+    cell: Cell
+    attempt: int = 1
+    exit: Exit | None = None
+    began: str = ""
+    artifact: str | None = None
+    trouble: str = ""  # why there is no exit or no artifact to judge
+    hint: str = ""
+
+    @property
+    def job(self) -> str:
+        return f"cell-{self.cell.id}.{self.attempt}"
+
+
+@define
+class Record:
+    """What the run found so far."""
+
+    stages: list[StageResult] = field(factory=list)
+    cells: list[CellResult] = field(factory=list)
+    blocks: list[BlockResult] = field(factory=list)
+    facts: dict[str, str] = field(factory=dict)
+    warnings: list[str] = field(factory=list)
+    deselected: dict[str, str] = field(factory=dict)
+    interrupted: bool = False
+
+
+@frozen
+class RunContext:
+    """One run. Stages take it and return a `StageResult`."""
+
+    plan: Plan
+    run_id: str
+    owner: str  # user@host of the launcher
+    transport: str  # ssh | local | rehearsal
+    options: Options
+    nodes: tuple[NodeRun, ...]  # by rank
+    folder: RunFolder
+    journal: Journal
+    emit: Callable[[Event], None]
+    redactor: Redactor
+    secrets: Mapping[str, Secret]
+    interrupts: Interrupts
+    values: Mapping[str, str]  # bindings that hold on every rank
+    began: datetime
+    now: Callable[[], float]  # seconds since then, monotonic
+    record: Record = field(factory=Record)
+    session: SessionRun | None = None
+    cell: CellRun | None = None
+
+    @property
+    def head(self) -> NodeRun:
+        return self.nodes[0]
+
+    @property
+    def in_containers(self) -> bool:
+        return self.plan.container is not None and self.transport != "rehearsal"
+
+    @property
+    def the_session(self) -> SessionRun:
+        """The session that a stage of a session is about."""
+        if self.session is None:
+            raise AssertionError("no session is open")
+        return self.session
+
+    @property
+    def the_cell(self) -> CellRun:
+        """The cell that a stage of a cell is about."""
+        if self.cell is None:
+            raise AssertionError("no cell is being run")
+        return self.cell
+
+    def at(self, session: SessionRun | None = None, cell: CellRun | None = None) -> RunContext:
+        """This run while it is at a session, or at a cell of one."""
+        return evolve(self, session=session, cell=cell)
+
+    def bound(self, node: NodeRun, attempt: int = 1) -> dict[str, str]:
+        """Values for the holes of what runs on `node`."""
+        return {**rank_values(self.values, node.rank, node.fabric, node.mapped), Hole.ATTEMPT.value: str(attempt)}
+
+    def ask(
+        self, work: Callable[[NodeRun], T], nodes: Sequence[NodeRun] | None = None, *, ending: bool = False
+    ) -> Answers[T]:
+        """`work` on these nodes (all by default), side by side. `ending` work is not broken off by a signal."""
+        return on_all(self.nodes if nodes is None else nodes, work, None if ending else self.interrupts)
+
+    def note(self, text: str) -> None:
+        """Tell who watches."""
+        self.emit(Event(EventKind.NOTE, "note", "", text))
+
+    def warn(self, text: str) -> None:
+        """Tell who watches, and keep it in the result."""
+        self.record.warnings.append(self.redactor.text(text))
+        self.emit(Event(EventKind.NOTE, "warning", "", text))
+
+    @property
+    def started_at(self) -> str:
+        return self.began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

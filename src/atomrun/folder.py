@@ -1,0 +1,55 @@
+"""The run's folder on the launcher: `runs/<stem>-<digest8>-<UTC time>/`. Every file in it is free of secrets."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .redact import Redactor
+
+__all__ = ["RunFolder", "run_id_of", "write_whole"]
+
+
+def run_id_of(stem: str, digest: str, began: datetime) -> str:
+    """Milliseconds keep apart runs that a scheduler starts in the same second, on machines that share no disk."""
+    moment = began.astimezone(UTC)
+    return f"{stem}-{digest[:8]}-{moment:%Y%m%dT%H%M%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file by temporary name and rename; parents are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with temporary.open("wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    temporary.replace(path)
+
+
+class RunFolder:
+    """Files below `path`. What comes from a node is redacted on the way in."""
+
+    def __init__(self, path: Path, redactor: Redactor) -> None:
+        self.path = path
+        self._redactor = redactor
+
+    @classmethod
+    def create(cls, runs: Path, run_id: str, redactor: Redactor) -> RunFolder:
+        """A new folder; `FileExistsError` if there is one of that name."""
+        path = runs / run_id
+        path.mkdir(parents=True, mode=0o755)
+        return cls(path, redactor)
+
+    def keep(self, name: str, data: bytes) -> Path:
+        """Write `data` as `name` (a relative path), without secrets."""
+        path = self.path / name
+        write_whole(path, self._redactor.data(data))
+        return path
+
+    def keep_log(self, name: str, data: bytes) -> Path:
+        return self.keep(f"logs/{name}", data)
+
+    def keep_artifact(self, name: str, data: bytes) -> Path:
+        return self.keep(f"artifacts/{name}", data)

@@ -1,0 +1,52 @@
+"""The run's journal: one JSON line an event, on disk before the next step begins.
+
+A step is written as an intent (`begin`) before it and an outcome (`end`) after it, so that whoever finds the
+file after a crash knows what may have happened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Journal", "read_journal"]
+
+
+class Journal:
+    """Appends to `path`. `clean` takes secrets out of a line; `now` gives seconds since the run began."""
+
+    def __init__(self, path: Path, clean: Callable[[str], str], now: Callable[[], float]) -> None:
+        self._file = path.open("ab", buffering=0)
+        self._clean, self._now = clean, now
+        self._lock = threading.Lock()
+        self._number = 0
+
+    def write(self, event: str, **fields: object) -> None:
+        """One event, durable when this returns."""
+        with self._lock:
+            self._number += 1
+            record = {"n": self._number, "t": round(self._now(), 3), "event": event, **fields}
+            line = self._clean(json.dumps(record, ensure_ascii=False, default=str))
+            self._file.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            os.fsync(self._file.fileno())
+
+    def begin(self, step: str, **fields: object) -> None:
+        self.write("begin", step=step, **fields)
+
+    def end(self, step: str, **fields: object) -> None:
+        self.write("end", step=step, **fields)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_journal(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The events of a journal, oldest first. A last line that a crash cut off is left out."""
+    for line in path.read_bytes().splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            return
+        yield json.loads(line)
