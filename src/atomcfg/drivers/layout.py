@@ -79,10 +79,11 @@ def serving_option(settings: Settings, name: str, flag: str) -> tuple[Option, ..
 
 
 def compose(layout: Layout, given: Sequence[Given], models_dir: str) -> tuple[Arg, ...]:
-    """One argv. Assumes that the arguments were checked: a repeated flag of ours is dropped unseen."""
+    """One argv. Assumes that the arguments were checked: where the user repeats a flag of ours, ours stands."""
     ours = {entry.name for entry in layout.head}
     rest = [entry for entry in given if entry.flag is None or entry.flag.name not in ours]
-    args = [Arg((word,)) for word in layout.program] + [entry.arg for entry in layout.head]
+    args = [Arg((word,)) for word in layout.program]
+    args += [_credited(entry.arg, [said for said in given if _names(said, entry)]) for entry in layout.head]
     for default in layout.leading:
         said = [entry for entry in rest if _names(entry, default)]
         rest = [entry for entry in rest if not _names(entry, default)]
@@ -101,6 +102,12 @@ def compose(layout: Layout, given: Sequence[Given], models_dir: str) -> tuple[Ar
 
 def _names(given: Given, default: Option) -> bool:
     return given.flag is not None and given.flag.name == default.name
+
+
+def _credited(arg: Arg, repeated: Sequence[Given]) -> Arg:
+    """Our flag, with the places where the user gave it too."""
+    places = (dotted(entry.path) for entry in repeated if entry.words)
+    return Arg(arg.tokens, tuple(dict.fromkeys((*arg.sources, *places))))
 
 
 def _default(default: Option, said: Sequence[Given]) -> list[Arg]:
