@@ -94,9 +94,7 @@ def describe(value: object) -> str:
         return f"the number {json.dumps(value)}"
     if isinstance(value, dict):
         return "an object"
-    if isinstance(value, list):
-        return "an array" if value else "an empty array"
-    return "null"
+    return "an array" if isinstance(value, list) else "null"
 
 
 def _report_key(document: Document, fault: Fault, key: str, found: Diagnostics) -> None:
@@ -144,7 +142,8 @@ def _report_value(document: Document, fault: Fault, found: Diagnostics) -> None:
         code = "A403"
         names = [option for option in options if isinstance(option, str)]
         hint = did_you_mean(fault.value, names) if isinstance(fault.value, str) else ""
-    summary = f"expected {expected}, found {describe(fault.value)}"
+    given = "none" if fault.kind == "minItems" else describe(fault.value)
+    summary = f"expected {expected}, found {given}"
     found.error(code, summary, document.span(fault.path), hint)
 
 
