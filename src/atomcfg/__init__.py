@@ -1,0 +1,52 @@
+"""Compile ATOM / vLLM / SGLang benchmark configurations into an immutable run plan.
+
+The library is pure: texts in, plan and diagnostics out. It opens no file, socket or process and reads no clock and
+no environment.
+
+>>> import atomcfg
+>>> config = atomcfg.Source("config", "mi300x_atom_x.json", b"[]")
+>>> result = atomcfg.compile(atomcfg.Sources(config))
+>>> result.plan is None, result.diagnostics[0].summary
+(True, 'expected an object at top level, found an array')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ._version import __version__
+from .compiler import Result, compile_sources
+from .diagnostics import Diagnostic, Severity
+from .documents import Source
+from .plan import Plan
+from .planio import PlanError, dump_plan, load_plan
+from .sources import Options, Sources
+
+__all__ = [
+    "Diagnostic", "Plan", "PlanError", "Result", "Severity", "Source", "Sources", "__version__", "compile",
+    "dump_plan", "load_plan",
+]  # fmt: skip
+
+
+def compile(  # noqa: A001  # the verb of the domain; used as atomcfg.compile
+    sources: Sources,
+    *,
+    profile: str | None = None,
+    overrides: Mapping[str, object] | None = None,
+    user: str = "",
+    environment_profile: str | None = None,
+    dry_run: bool = False,
+) -> Result:
+    """Compile one config. `overrides` are configuration paths and JSON values, as `--set` takes them.
+
+    In a dry run, what a lab must still supply is a warning, and the plan lists it as `unresolved`. Never raises for
+    anything that the texts hold.
+    """
+    options = Options(
+        profile=profile,
+        environment_profile=environment_profile,
+        overrides=tuple((overrides or {}).items()),
+        user=user,
+        dry_run=dry_run,
+    )
+    return compile_sources(sources, options)

@@ -24,6 +24,11 @@ class Source:
     role: str
     name: str
     data: bytes
+    key: str = ""  # for a threshold file: the name that reaches it from the config's folder
+
+    @property
+    def reached_as(self) -> str:
+        return self.key or self.name
 
     @property
     def stem(self) -> str:
@@ -39,13 +44,14 @@ class Origin:
     name: str  # file name, "--set", "CVS_CONFIG_PROFILE", "default"
     text: str = field(default="", repr=False)
     path: JsonPath = ()
+    key: bool = False  # the value was written as a key
 
     @property
     def is_file(self) -> bool:
         return bool(self.text)
 
     def below(self, *keys: str | int) -> Origin:
-        return evolve(self, path=self.path + keys)
+        return evolve(self, path=self.path + keys) if keys else self
 
 
 DEFAULT = Origin("default")
@@ -72,7 +78,7 @@ class Document:
         origin = self.origin(path)
         if not origin.is_file:
             return Span(origin.name, path=dotted(path))
-        line, column, end = self.locator(origin.text, origin.path, key)
+        line, column, end = self.locator(origin.text, origin.path, key or origin.key)
         lines = origin.text.split("\n", line)
         shown = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
         return Span(origin.name, line, column, end, dotted(origin.path), shown)

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .diagnostics import Diagnostics
 from .documents import Document, JsonPath
@@ -98,7 +98,8 @@ def describe(value: object) -> str:
 
 
 def _report_key(document: Document, fault: Fault, key: str, found: Diagnostics) -> None:
-    span = document.span((*fault.path, key), key=True)
+    # The key stands in the message; the path says where it is not known.
+    span = evolve(document.span((*fault.path, key), key=True), path=document.span(fault.path).path)
     parents = [step for step in fault.path if isinstance(step, str)]
     heir = heir_of(parents[-1] if parents else "", key)
     known = fault.schema.get("properties")

@@ -45,6 +45,8 @@ class ServerSettings:
     env: Mapping[str, str]
     ib_hca_devices: tuple[str, ...]  # empty: "auto"
     ib_netdev: str | None  # None: "auto"
+    memory_fraction: str | None = None  # serving dialect only: the engine's flag unless the arguments give it
+    log_level: str | None = None  # likewise
 
 
 @frozen

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 
-__all__ = ["line_column", "locate"]
+__all__ = ["KeyFinder", "duplicates", "line_column", "locate"]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SCALAR = re.compile(r"[^\s,\]}]+")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 _SKIP = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^"\[\]{}]+', re.DOTALL)
 
 
@@ -41,10 +44,63 @@ def locate(text: str, path: tuple[str | int, ...], key: bool = False) -> tuple[i
     return line, column, column + (end if newline < 0 else newline) - begin
 
 
+class KeyFinder:
+    """Lines of many keys, asked for in the order of the text: one walk, by text search.
+
+    A threshold file may hold a quarter of a million specs; `locate` for each would be quadratic.
+    """
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self._text = text
+        self._at = start
+        self._counted = 0
+        self._line = 1
+
+    def line(self, key: str) -> int:
+        """The line of the next occurrence of `key` as a key; 0 if it is not written that way."""
+        quoted = json.dumps(key, ensure_ascii=False)
+        at = self._at
+        while (at := self._text.find(quoted, at)) >= 0:
+            after = _space(self._text, at + len(quoted))
+            if self._text[after : after + 1] == ":":
+                self._line += self._text.count("\n", self._counted, at)
+                self._counted, self._at = at, after
+                return self._line
+            at = after
+        return 0
+
+
+def duplicates(text: str) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
+    """Path, first and second offset of every repeated key of a valid JSON text, in order of appearance."""
+    stack: list[tuple[tuple[str | int, ...], dict[str, int] | None, int]] = []
+    path: tuple[str | int, ...] = ()
+    expect_key = False
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in "{[":
+            stack.append((path, {} if token == "{" else None, 0))
+            path = (*path, 0) if token == "[" else path
+            expect_key = token == "{"
+        elif token in "}]":
+            path = stack.pop()[0]
+            expect_key = False
+        elif token == ",":
+            outer, keys, index = stack.pop()
+            expect_key = keys is not None
+            path = (*outer, index + 1) if keys is None else outer
+            stack.append((outer, keys, index + 1))
+        elif expect_key:
+            outer, keys, _ = stack[-1]
+            name = json.loads(token, strict=False)
+            path, expect_key = (*outer, name), False
+            if keys is not None and name in keys:
+                yield path, keys[name], match.start()
+            elif keys is not None:
+                keys[name] = match.start()
+
+
 def _child(text: str, at: int, step: str | int) -> tuple[tuple[int, int] | None, int, int] | None:
     """The key span and the value span of one member of the container that starts at `at`."""
-    import json
-
     found = None
     index = 0
     at = _space(text, at + 1)

@@ -19,6 +19,8 @@ class Hole(StrEnum):
     """What a hole stands for. `ADDRESS` is used per rank, as `address.0`, `address.1`, ..."""
 
     RUN_ID = "run_id"
+    OWNER = "owner"  # who launches
+    PLAN_DIGEST = "plan_digest"
     ATTEMPT = "attempt"
     RANK = "rank"
     RUN_DIR = "run_dir"  # the run's directory on the node, as the programs in the container see it

@@ -1,0 +1,1 @@
+"""The command line: reads files, calls the library, prints. No decisions."""

@@ -1,0 +1,63 @@
+"""The command line's options, declared once."""
+
+from __future__ import annotations
+
+import argparse
+
+from atomcfg._version import __version__
+
+__all__ = ["add_compile_options", "build_parser"]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of `atomcfg`."""
+    parser = argparse.ArgumentParser(
+        prog="atomcfg",
+        description="Compile benchmark configs for LLM serving on AMD Instinct GPUs into run plans.",
+        epilog="exit status: 0 fine, 1 differences or (with --strict) warnings, 2 errors",
+    )
+    parser.add_argument("--version", action="version", version=f"atomcfg {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_plan(commands)
+    explain = commands.add_parser("explain", help="what a diagnostic code means, with a bad and a good example")
+    explain.add_argument("code", metavar="CODE", help="a code such as A204")
+    return parser
+
+
+def _add_plan(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    plan = commands.add_parser(
+        "plan",
+        help="compile a config and write the plan",
+        description="Compile a config. Without -o it goes to standard output; --dry-run shows what would run.",
+    )
+    plan.add_argument("config", nargs="?", metavar="CONFIG", help="the config (JSON)")
+    add_compile_options(plan)
+    plan.add_argument("-o", "--output", metavar="FILE", help="where to write the plan")
+    plan.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, show what would run")
+    plan.add_argument("--commands", action="store_true", help="with --dry-run: the shell text of every command")
+    plan.add_argument("--format", choices=("text", "json"), default="text", help="how to show it (default: text)")
+    add_report_options(plan)
+
+
+def add_compile_options(parser: argparse.ArgumentParser) -> None:
+    """What a compilation is given, as CVS spells it and with hyphens."""
+    parser.add_argument("--config_file", "--config-file", metavar="FILE", help="the config, as cvs spells it")
+    parser.add_argument("--cluster", "--cluster_file", "--cluster-file", metavar="FILE", help="the cluster file")
+    parser.add_argument(
+        "--config_profile", "--config-profile", "--profile", metavar="NAME", help="which profile of the config"
+    )
+    parser.add_argument(
+        "--lab", metavar="FILE", help="what this lab supplies (default: lab.toml beside the config)"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", dest="overrides", help="set one config value"
+    )
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--strict", action="store_true", help="warnings count as errors")
+    parser.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    parser.add_argument("-v", "--verbose", action="store_true", help="notes too")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour (NO_COLOR is honoured)"
+    )

@@ -1,0 +1,66 @@
+"""What every command does at the edge: report diagnostics, write files, complain, choose the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+from atomcfg.diagnostics import Diagnostic, Severity
+from atomcfg.render.text import render_text
+
+__all__ = ["EXIT_ERRORS", "EXIT_WARNINGS", "complain", "report", "use_color", "write_file"]
+
+EXIT_WARNINGS, EXIT_ERRORS = 1, 2
+
+
+def use_color(choice: str, stream: TextIO) -> bool:
+    """Colour on a terminal, unless NO_COLOR is set; the option wins."""
+    if choice != "auto":
+        return choice == "always"
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def report(diagnostics: Iterable[Diagnostic], args: argparse.Namespace) -> bool:
+    """Show what was found on standard error; true if warnings were among it."""
+    found = list(diagnostics)
+    least = {Severity.ERROR} if args.quiet else {Severity.ERROR, Severity.WARNING}
+    if args.verbose:
+        least.add(Severity.NOTE)
+    shown = [item for item in found if item.severity in least]
+    if shown:
+        sys.stderr.write(render_text(shown, color=use_color(args.color, sys.stderr)))
+    counts = {severity: sum(item.severity is severity for item in found) for severity in Severity}
+    summary = ", ".join(
+        f"{count} {severity.value}{'s' if count != 1 else ''}"
+        for severity, count in counts.items()
+        if count and severity in least
+    )
+    if summary:
+        hidden = counts[Severity.NOTE] and not args.verbose and not args.quiet
+        sys.stderr.write(f"{summary}{f'; {counts[Severity.NOTE]} notes with -v' if hidden else ''}\n")
+    return bool(counts[Severity.WARNING])
+
+
+def complain(message: str, hint: str = "") -> int:
+    """A fault of usage, on one line."""
+    sys.stderr.write(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
+    return EXIT_ERRORS
+
+
+def write_file(path: Path, text: str) -> int:
+    """Write a file whole or not at all."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as stream:
+            stream.write(text)
+        os.chmod(stream.name, 0o644)  # noqa: PTH101  # a plan holds no secret; temporary files are 0600
+        Path(stream.name).replace(path)
+    except OSError as error:
+        return complain(f"cannot write {path}: {error.strerror or error}")
+    return 0

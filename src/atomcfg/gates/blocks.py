@@ -1,0 +1,98 @@
+"""Thresholds of the optional blocks: accuracy tasks, needle cells, MTP quality, quant parity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import frozen
+
+from atomcfg.diagnostics import Diagnostics
+from atomcfg.passes.states import BoundSpec, Expanded
+from atomcfg.suggest import did_you_mean, nearest
+
+from .choose import Thresholds
+from .spec import SpecReader
+
+__all__ = ["BlockGates", "bind_blocks"]
+
+
+@frozen
+class BlockGates:
+    accuracy: Mapping[str, tuple[BoundSpec, ...]]
+    long_context: Mapping[str, tuple[BoundSpec, ...]]
+    mtp_quality: tuple[BoundSpec, ...]
+    quant_parity: tuple[BoundSpec, ...]
+
+
+def bind_blocks(
+    expanded: Expanded, thresholds: Thresholds | None, reader: SpecReader, found: Diagnostics
+) -> BlockGates:
+    """The specs of every configured task and check."""
+    if thresholds is None:
+        return BlockGates({}, {}, (), ())
+    settings = expanded.built.settings
+    tasks = [task.id for task in settings.accuracy]
+    needles = [needle.id for needle in settings.long_context]
+    accuracy = _by_id("accuracy", tasks, thresholds, reader, found)
+    _check_filters(accuracy, found)
+    return BlockGates(
+        accuracy=accuracy,
+        long_context=_by_id("long_context_accuracy", needles, thresholds, reader, found),
+        mtp_quality=_table("mtp_quality", thresholds, reader),
+        quant_parity=_table("quant_parity", thresholds, reader),
+    )
+
+
+def _by_id(
+    block: str, ids: Iterable[str], thresholds: Thresholds, reader: SpecReader, found: Diagnostics
+) -> dict[str, tuple[BoundSpec, ...]]:
+    known = list(ids)
+    stated = thresholds.table.get(block)
+    entries = stated if isinstance(stated, dict) else {}
+    bound = {}
+    strangers: list[str] = []
+    for name, body in entries.items():
+        path = (*thresholds.base, block, name)
+        if name.startswith("_") or not isinstance(body, dict):
+            continue
+        if name in known:
+            bound[name] = reader.read(thresholds.document, path, body)
+            continue
+        strangers.append(name)
+    _report_strangers(block, strangers, known, thresholds, found)
+    bare = [name for name in known if name not in entries]
+    if bare:
+        span = thresholds.document.span((*thresholds.base, block) if stated is not None else (), key=True)
+        found.note("A819", f"{block}: no bounds for {', '.join(bare)}", span, "they are recorded")
+    return bound
+
+
+def _report_strangers(
+    block: str, strangers: list[str], known: list[str], thresholds: Thresholds, found: Diagnostics
+) -> None:
+    """An entry whose name is near a configured one is reported by itself, the others together."""
+    far = [name for name in strangers if nearest(name, known) is None]
+    for name in strangers:
+        if name not in far:
+            span = thresholds.document.span((*thresholds.base, block, name), key=True)
+            found.warning("A818", f'{block}: no "{name}" is configured', span, did_you_mean(name, known))
+    if far:
+        span = thresholds.document.span((*thresholds.base, block, far[0]), key=True)
+        hint = f"configured: {', '.join(known)}" if known else "none is configured"
+        found.warning("A818", f"{block}: not configured: {', '.join(far)}", span, hint)
+
+
+def _table(block: str, thresholds: Thresholds, reader: SpecReader) -> tuple[BoundSpec, ...]:
+    body = thresholds.table.get(block)
+    if not isinstance(body, dict):
+        return ()
+    return reader.read(thresholds.document, (*thresholds.base, block), body)
+
+
+def _check_filters(accuracy: Mapping[str, tuple[BoundSpec, ...]], found: Diagnostics) -> None:
+    for specs in accuracy.values():
+        for bound in specs:
+            if "__" not in bound.spec.metric:
+                span = bound.document.span(bound.path, key=True)
+                hint = f"write {bound.spec.metric}__FILTER, for example __flexible-extract or __none"
+                found.warning("A820", f"{bound.spec.metric} names no filter", span, hint)

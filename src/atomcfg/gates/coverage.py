@@ -1,0 +1,153 @@
+"""Do the thresholds cover what they must, and can the client report what they bound?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from atomcfg.diagnostics import Diagnostics, Related, Severity
+from atomcfg.drivers import DRIVERS
+from atomcfg.metrics import GATED
+from atomcfg.passes.states import BoundSpec, Expanded
+
+from .choose import Thresholds
+
+__all__ = ["check_coverage"]
+
+_SCALING = "scaling.efficiency_pct"
+
+
+def check_coverage(
+    expanded: Expanded,
+    cells: Mapping[str, tuple[BoundSpec, ...]],
+    thresholds: Thresholds | None,
+    found: Diagnostics,
+) -> None:
+    """Enforced: a missing entry or gated metric is an error; record-only: the same finding is a warning."""
+    if thresholds is None:
+        return
+    settings = expanded.built.settings
+    driver = DRIVERS[settings.params.driver]
+    able = {metric for metric in GATED if driver.produces(settings, metric)}
+    _check_gated(expanded, cells, able, thresholds, found)
+    _check_producible(cells, driver.name, lambda metric: driver.produces(settings, metric), found)
+    _check_scaling(expanded, cells, found)
+    _check_per_gpu(expanded, cells, driver.data_parallel(settings), found)
+    exempt = [metric for metric in GATED if metric not in able]
+    if exempt and settings.enforce_thresholds:
+        span = settings.document.span(("params", "driver"))
+        names = ", ".join(exempt)
+        found.note("A823", f"driver {driver.name}'s client does not report {names}: exempt", span)
+
+
+def _check_gated(
+    expanded: Expanded,
+    cells: Mapping[str, tuple[BoundSpec, ...]],
+    able: set[str],
+    thresholds: Thresholds,
+    found: Diagnostics,
+) -> None:
+    enforce = expanded.built.settings.enforce_thresholds
+    severity = Severity.ERROR if enforce else Severity.WARNING
+    bare = [cell for cell in expanded.cells if cell.id not in cells]
+    if bare:
+        span = expanded.built.settings.document.span(bare[0].run.path)
+        names = ", ".join(str(cell.key) for cell in bare[:3]) + (
+            f" and {len(bare) - 3} more" if len(bare) > 3 else ""
+        )
+        summary = f"{len(bare)} of {len(expanded.cells)} cells have no thresholds: {names}"
+        found.add("A821", severity, summary, span, f"add the keys to {thresholds.name}")
+    gaps: list[tuple[str, list[str]]] = []
+    for cell in expanded.cells:
+        specs = cells.get(cell.id)
+        if specs is not None:
+            have = {bound.spec.metric for bound in specs}
+            lacking = [metric for metric in GATED if metric in able and metric not in have]
+            if lacking:
+                gaps.append((str(cell.key), lacking))
+    if not gaps:
+        return
+    key, lacking = gaps[0]
+    span = thresholds.document.span(_place(thresholds, cells, expanded, key), key=True)
+    total = sum(len(names) for _, names in gaps)
+    shown = ", ".join(lacking[:4]) + (f" and {len(lacking) - 4} more" if len(lacking) > 4 else "")
+    summary = f"{total} gated metrics have no spec in {len(gaps)} cells; here: {shown}"
+    related = [
+        Related(
+            f"and {len(names)} in {other}",
+            thresholds.document.span(_place(thresholds, cells, expanded, other), key=True),
+        )
+        for other, names in gaps[1:4]
+    ]
+    found.add("A822", severity, summary, span, 'bound each, or state it as "info"', related)
+
+
+def _place(
+    thresholds: Thresholds, cells: Mapping[str, tuple[BoundSpec, ...]], expanded: Expanded, key: str
+) -> tuple[str | int, ...]:
+    for cell in expanded.cells:
+        if str(cell.key) == key and cells[cell.id]:
+            return cells[cell.id][0].path[:-1]
+    return (*thresholds.base, key)
+
+
+def _check_producible(
+    cells: Mapping[str, tuple[BoundSpec, ...]],
+    driver: str,
+    able: Callable[[str], bool],
+    found: Diagnostics,
+) -> None:
+    unable: dict[str, list[BoundSpec]] = {}
+    for specs in cells.values():
+        for bound in specs:
+            metric = bound.spec.metric
+            if bound.spec.kind != "info" and not metric.startswith(("scaling.", "gpu.")) and not able(metric):
+                unable.setdefault(metric, []).append(bound)
+    if unable:
+        first = next(iter(unable.values()))[0]
+        span = first.document.span(first.path, key=True)
+        count = sum(len(bounds) for bounds in unable.values())
+        summary = f"driver {driver}'s client does not report {', '.join(unable)}: {count} specs will be SKIPPED"
+        found.warning("A824", summary, span, 'state them as "info", or remove them')
+
+
+def _check_scaling(expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]], found: Diagnostics) -> None:
+    settings = expanded.built.settings
+    params = settings.params
+    specs = [bound for bounds in cells.values() for bound in bounds if bound.spec.metric == _SCALING]
+    if params.scaling_baseline_output_throughput is None:
+        judged = [bound for bound in specs if bound.spec.kind != "info"]
+        if judged:
+            span = judged[0].document.span(judged[0].path, key=True)
+            hint = "write params.scaling_baseline_output_throughput (single-node output tok/s)"
+            found.warning("A825", f"{_SCALING} has no baseline: not judged", span, hint)
+    elif params.nnodes > 1 and not specs and cells:
+        span = settings.document.span(("params", "scaling_baseline_output_throughput"))
+        found.warning("A826", f"a scaling baseline, but no spec for {_SCALING}", span, "add one to the cells")
+
+
+def _check_per_gpu(
+    expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]], data_parallel: int, found: Diagnostics
+) -> None:
+    """Floors that CVS wrote with its divisor (TP alone): a healthy run on TP x PP GPUs would fail them."""
+    params = expanded.built.settings.params
+    gpus = params.tensor_parallelism * params.pipeline_parallel_size * data_parallel
+    if gpus == params.tensor_parallelism:
+        return
+    suspects = []
+    for specs in cells.values():
+        bounds = {bound.spec.metric: bound for bound in specs if bound.spec.kind in ("min", "min_tok_s")}
+        for whole, share in (
+            ("total_token_throughput", "per_gpu_throughput"),
+            ("output_throughput", "output_tput_per_gpu"),
+        ):
+            total = bounds[whole].spec.value if whole in bounds else None
+            part = bounds[share].spec.value if share in bounds else None
+            if total and part and abs(total / part - params.tensor_parallelism) < 0.05 * params.tensor_parallelism:
+                suspects.append(bounds[share])
+    if suspects:
+        span = suspects[0].document.span(suspects[0].path, key=True)
+        summary = (
+            f"{len(suspects)} per-GPU floors divide by TP={params.tensor_parallelism}, the run has {gpus} GPUs"
+        )
+        hint = f"divide them by {gpus // params.tensor_parallelism}; atomcfg migrate --rescale-per-gpu does it"
+        found.warning("A827", summary, span, hint)

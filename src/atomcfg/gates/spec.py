@@ -1,0 +1,186 @@
+"""One written threshold: its metric, kind and value fit together, or a diagnostic says why not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from atomcfg.diagnostics import Diagnostics, Related
+from atomcfg.documents import Document, JsonPath
+from atomcfg.metrics import METRICS, Direction, Metric, Tier, find
+from atomcfg.model import Settings
+from atomcfg.passes.states import BoundSpec
+from atomcfg.plan import Spec
+from atomcfg.suggest import did_you_mean
+
+from .choose import Thresholds
+
+__all__ = ["SpecReader"]
+
+_PREFIX = "client."
+_TOO_LONG_MS = 1e6
+_TOO_MANY = 1e9
+# Ratios of these pairs are at least 1 by definition: numerator, reference.
+_ORDERED = ("median", "p90", "p95", "p99")
+
+
+class SpecReader:
+    """Reads the specs of one threshold file, and remembers what is reported once a file."""
+
+    def __init__(self, settings: Settings, found: Diagnostics) -> None:
+        self._settings = settings
+        self._found = found
+        self._prefixed: list[JsonPath] = []
+        self._vacuous: list[JsonPath] = []
+
+    def read(
+        self, document: Document, path: JsonPath, table: Mapping[str, object], prompts: int | None = None
+    ) -> tuple[BoundSpec, ...]:
+        """The specs of one cell, task or check: `table` is `{metric: spec}` at `path`."""
+        specs = []
+        names: dict[str, str] = {}
+        for written, body in table.items():
+            if written.startswith("_") or not isinstance(body, dict):
+                continue
+            name = written.removeprefix(_PREFIX)
+            here = (*path, written)
+            if name in names:
+                span = document.span(here, key=True)
+                self._found.error("A810", f"{name} has two specs, {names[name]} and {written}", span, "keep one")
+                continue
+            names[name] = written
+            if name != written:
+                self._prefixed.append(here)
+            metric = METRICS.get(name) or find(name)
+            if metric is None:
+                self._unknown(document, here, name)
+            elif self._fits(document, here, metric, body):
+                specs.append(self._bound(document, here, metric, body, prompts))
+        return tuple(specs)
+
+    def _unknown(self, document: Document, path: JsonPath, name: str) -> None:
+        hint = did_you_mean(name, METRICS) or "atomcfg explain A811 lists the metrics"
+        self._found.error("A811", f'unknown metric "{name}"', document.span(path, key=True), hint)
+
+    def _fits(self, document: Document, path: JsonPath, metric: Metric, body: Mapping[str, object]) -> bool:
+        for rule in _RULES:
+            fault = rule(metric, body)
+            if fault:
+                code, summary, hint = fault
+                self._found.error(code, f"{metric.name}: {summary}", document.span((*path, "kind")), hint)
+                return False
+        return True
+
+    def _bound(
+        self, document: Document, path: JsonPath, metric: Metric, body: Mapping[str, object], prompts: int | None
+    ) -> BoundSpec:
+        kind, value = str(body["kind"]), _number(body.get("value"))
+        reference = body.get("reference")
+        vacuous = _is_vacuous(metric, kind, value, reference, prompts)
+        if vacuous:
+            self._vacuous.append(path)
+        if metric.tier is Tier.RECORD and kind != "info":
+            span = document.span(path, key=True)
+            self._found.warning(
+                "A815", f"{metric.name} is recorded only: its bound fails nothing", span, "use info"
+            )
+        spec = Spec(
+            metric=metric.name,
+            kind=kind,
+            value=value,
+            tolerance_pct=_number(body.get("tolerance_pct")),
+            reference=str(reference).removeprefix(_PREFIX) if reference is not None else None,
+            unit=metric.unit,
+            tier=metric.tier.value,
+            enforced=self._settings.enforce_thresholds and kind != "info" and metric.tier is not Tier.RECORD,
+            vacuous=vacuous,
+        )
+        return BoundSpec(spec, document, path)
+
+    def report(self, thresholds: Thresholds | None) -> None:
+        """What concerns the file as a whole: prefixed names, bounds that cannot fail."""
+        if thresholds is None:
+            return
+        document = thresholds.document
+        if self._prefixed:
+            first = self._prefixed[0]
+            summary = f"{len(self._prefixed)} metric names start with {_PREFIX}, read without it"
+            hint = f"write {str(first[-1]).removeprefix(_PREFIX)}"
+            self._found.note("A812", summary, document.span(first, key=True), hint)
+        if self._vacuous:
+            summary = f"{len(self._vacuous)} bounds cannot fail"
+            more = [Related("and here", document.span(path, key=True)) for path in self._vacuous[1:4]]
+            hint = 'calibrate them, or write "kind": "info" to record only'
+            self._found.warning("A813", summary, document.span(self._vacuous[0], key=True), hint, more)
+
+
+Fault = tuple[str, str, str] | None
+
+
+def _kind_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
+    kind = body["kind"]
+    if kind == "max_ms" and metric.unit != "ms":
+        return "A814", f"max_ms bounds milliseconds, this is {metric.unit}", 'use "max" or "min"'
+    if kind == "min_tok_s" and metric.unit != "tok/s":
+        return "A814", f"min_tok_s bounds tok/s, this is {metric.unit}", 'use "min" or "max"'
+    if kind in ("min", "min_tok_s") and metric.direction is Direction.LOWER:
+        return "A814", "lower is better, so a lower bound gates nothing", 'use "max_ms" or "max"'
+    if kind in ("max", "max_ms") and metric.direction is Direction.HIGHER:
+        return "A814", "higher is better, so an upper bound gates nothing", 'use "min_tok_s" or "min"'
+    return None
+
+
+def _value_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
+    value = _number(body.get("value"))
+    if value is None:
+        return None
+    if not math.isfinite(value):
+        return "A816", "the value is not finite", "write a number"
+    if metric.unit in ("ratio", "bool") and body["kind"] in ("min", "max", "within") and value > 1:
+        return "A816", f"a {metric.unit} is at most 1, the bound is {value:g}", "write 0.95 for 95 %"
+    return None
+
+
+def _reference_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
+    reference = body.get("reference")
+    if body["kind"] != "min_ratio":
+        return None
+    name = str(reference).removeprefix(_PREFIX)
+    if find(name) is None:
+        return "A817", f'unknown reference "{reference}"', did_you_mean(name, METRICS)
+    if name == metric.name:
+        return "A817", "the metric is its own reference", "name another metric"
+    return None
+
+
+_RULES: tuple[Callable[[Metric, Mapping[str, object]], Fault], ...] = (_kind_fits, _value_fits, _reference_fits)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _is_vacuous(metric: Metric, kind: str, value: float | None, reference: object, prompts: int | None) -> bool:
+    """Whether no measurement can fail the bound (every metric with a direction is at least 0)."""
+    if value is None or kind == "info":
+        return False
+    if kind in ("min", "min_tok_s"):
+        return value <= 0
+    if kind in ("max", "max_ms"):
+        if metric.name == "failed" and prompts is not None and value >= prompts:
+            return True
+        limit = _TOO_LONG_MS if metric.unit == "ms" else 1.0 if metric.unit in ("ratio", "bool") else _TOO_MANY
+        return value >= limit
+    return kind == "min_ratio" and value <= 1 and (value <= 0 or _at_least(metric.name, str(reference)))
+
+
+def _at_least(name: str, reference: str) -> bool:
+    """Whether `name` is at least `reference` by definition: a higher percentile, a total of its part."""
+    if (name, reference) in (
+        ("total_token_throughput", "output_throughput"),
+        ("per_gpu_throughput", "output_tput_per_gpu"),
+    ):
+        return True
+    high, _, what = name.partition("_")
+    low, _, other = reference.removeprefix(_PREFIX).partition("_")
+    return what == other and high in _ORDERED and low in _ORDERED and _ORDERED.index(high) >= _ORDERED.index(low)

@@ -1,0 +1,1 @@
+"""Parts of the lowering pass: optional blocks, trace, provenance."""

@@ -1,0 +1,132 @@
+"""Where every configuration value came from, and what it became."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from atomcfg.defaults import PARAMS
+from atomcfg.diagnostics import Diagnostics
+from atomcfg.documents import Document, JsonPath, dotted
+from atomcfg.drivers.base import Arg, EnvEntry
+from atomcfg.model import Settings
+from atomcfg.passes.states import BoundSpec
+from atomcfg.plan import TraceEntry
+from atomcfg.tokens import fill
+
+__all__ = ["Trace"]
+
+# What values become that never stand in an argv or an environment. The first matching row counts.
+_EFFECTS: tuple[tuple[str, str], ...] = (
+    (r"schema_version|framework", "dialect"),
+    (r"gpu_arch", "plan gpu_arch"),
+    (r"enforce_thresholds", "whether gates are enforced"),
+    (r"threshold_json|threshold_profile", "which thresholds"),
+    (r"paths\.shared_fs", "paths"),
+    (r"paths\.log_dir", "run directory on the nodes"),
+    (r"model\.(id|remote|precision)", "model stage"),
+    (r"container(\..*)?", "container"),
+    (r"params\.driver", "driver"),
+    (r"params\.server_(precheck_wait_s|warmup_wait_s|poll_count|poll_wait_time)", "server deadline"),
+    (r"params\.client_(initial_wait_s|poll_count|poll_wait_time)", "client deadline"),
+    (r"params\.nnodes", "number of ranks"),
+    (r"params\.reuse_server_across_sweep", "sessions"),
+    (r"params\.bench_max_failed_requests", "validity of cells"),
+    (r"params\.scaling_baseline_output_throughput", "scaling.efficiency_pct"),
+    (r"params\.(tensor_parallelism|pipeline_parallel_size)", "cell keys, GPU count"),
+    (r"sweep(\..*)?", "cells"),
+    (r"(functional|platform|mtp_quality|quant_parity|long_context_accuracy|accuracy)(\..*)?", "checks"),
+    (r"roles\.server\.(ib_hca_devices|ib_netdev)(\[.*)?", "fabric"),
+    (r"roles\.server\.(memory_fraction|log_level)", "server argv, unless the arguments give it"),
+    (r"run_card(\..*)?", "reports"),
+)
+_COMPILED = tuple((re.compile(pattern), effect) for pattern, effect in _EFFECTS)
+
+
+class Trace:
+    """Collects uses while commands are written."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._document = settings.document
+        self._uses: dict[str, dict[str, None]] = {}
+
+    def use(self, path: str, what: str) -> None:
+        """The value at a dotted path became `what`."""
+        self._uses.setdefault(path.split("[", 1)[0] if path.endswith("]") else path, {})[what] = None
+
+    def argv(self, command: str, args: Iterable[Arg]) -> None:
+        """Words of an argv that name their sources."""
+        for arg in args:
+            for source in arg.sources:
+                if not source.startswith("sweep."):
+                    self.use(source, f"{command} {fill(arg.tokens[0], unknown=str)}")
+
+    def env(self, where: str, entries: Iterable[EnvEntry]) -> None:
+        """Environment entries that name their sources."""
+        for entry in entries:
+            for source in entry.sources:
+                self.use(source, f"{where} {entry.var.name}")
+
+    def gates(self, owner: str, specs: Iterable[BoundSpec]) -> None:
+        """The specs of a cell or task: traced as a count, since a sweep may hold very many."""
+        count = sum(1 for _ in specs)
+        if count:
+            self.use("threshold_json", f"{count} gates of {owner}")
+
+    def entries(self) -> tuple[TraceEntry, ...]:
+        """One entry per value of the flat configuration, and one per parameter that took its default."""
+        document = self._document
+        found = [
+            TraceEntry(dotted(path), json.dumps(value), _source(document, path), self._used(path))
+            for path, value in _leaves(document.value, ())
+        ]
+        found += [
+            TraceEntry(f"params.{name}", json.dumps(default), "default", self._used(("params", name)))
+            for name, (_, default) in PARAMS.items()
+            if document.get("params", name) is None and default is not None
+        ]
+        return tuple(found)
+
+    def _used(self, path: JsonPath) -> tuple[str, ...]:
+        uses: dict[str, None] = {}
+        for cut in range(len(path), 0, -1):
+            uses.update(self._uses.get(dotted(path[:cut]), {}))
+        text = dotted(path)
+        uses.update(self._uses.get(text, {}))
+        effect = next((effect for pattern, effect in _COMPILED if pattern.fullmatch(text)), None)
+        if effect:
+            uses[effect] = None
+        shown = tuple(uses)
+        return shown if len(shown) <= 8 else (*shown[:7], f"and {len(shown) - 7} more")
+
+    def report_unused(self, reasons: Mapping[str, str], found: Diagnostics) -> None:
+        """A value that a file gave and that reaches nothing with this driver is a warning."""
+        for path, _ in _leaves(self._document.value, ()):
+            text = dotted(path)
+            name = text.removeprefix("params.")
+            if name in reasons and path[:1] == ("params",):
+                found.warning("A420", f"{text} has no effect: {reasons[name]}", self._document.span(path, key=True))
+            elif not self._used(path) and self._document.origin(path).name != "default":
+                span = self._document.span(path, key=True)
+                found.warning("A420", f"{text} has no effect with this driver", span, "remove it")
+
+
+def _source(document: Document, path: JsonPath) -> str:
+    origin = document.origin(path)
+    if not origin.is_file:
+        return origin.name
+    return f"{origin.name}:{document.span(path).line}"
+
+
+def _leaves(value: object, path: JsonPath) -> Iterator[tuple[JsonPath, object]]:
+    """Every value of the configuration; the members of a list of objects count as one, argument words do not."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not key.startswith("_"):
+                yield from _leaves(item, (*path, key))
+    elif not (path and path[0] == "$schema"):
+        yield (
+            path,
+            value if len(json.dumps(value)) <= 200 else f"{len(value)} items" if isinstance(value, list) else "...",
+        )

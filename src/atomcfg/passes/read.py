@@ -1,0 +1,174 @@
+"""Bytes to values: encoding, JSON (TOML for the lab file), duplicate keys."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+
+from atomcfg.diagnostics import Checked, Diagnostics, Related, Span
+from atomcfg.documents import Document, Origin, Source, dotted
+from atomcfg.positions import duplicates, line_column
+from atomcfg.sources import Options, Sources
+
+from .states import Parsed
+
+__all__ = ["read"]
+
+_UTF = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_ADVICE = (
+    (re.compile(r"^\s*(//|/\*|#)"), "JSON has no comments; a key that starts with _ may hold one"),
+    (re.compile(r"^\s*[“”‘’]"), 'use the straight quotation mark "'),
+    (re.compile(r"^\s*'"), "JSON strings stand in double quotation marks"),
+    (re.compile(r"^\s*[}\]]"), "remove the comma before it"),
+)
+
+
+class _Constant(ValueError):
+    """NaN or Infinity, which JSON does not have."""
+
+
+def read(sources: Sources, options: Options) -> Checked[Parsed]:
+    """Parse every text; the first fault of each text and all duplicate keys are reported together."""
+    found = Diagnostics()
+    config = _json(sources.config, found)
+    cluster = _json(sources.cluster, found) if sources.cluster else None
+    lab = _toml(sources.lab, found) if sources.lab else None
+    thresholds = {source.reached_as: _json(source, found) for source in sources.thresholds}
+    if found.has_errors or config is None:
+        return Checked(None, found.items)
+    documents = {name: document for name, document in thresholds.items() if document is not None}
+    return Checked.of(Parsed(sources, options, config, cluster, lab, documents), found)
+
+
+def _text(source: Source, found: Diagnostics) -> str | None:
+    data = source.data
+    for mark, name in _UTF:
+        if data.startswith(mark):
+            found.error("A101", f"the file is {name}, not UTF-8", Span(source.name), "save it as UTF-8")
+            return None
+    if data.startswith(codecs.BOM_UTF8):
+        found.note("A102", "a byte order mark at the start was ignored", Span(source.name, 1, 1))
+        data = data[len(codecs.BOM_UTF8) :]
+    if data[:4].count(0) >= 2:
+        found.error(
+            "A101", "the file looks like UTF-16 or UTF-32, not UTF-8", Span(source.name), "save it as UTF-8"
+        )
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", "replace")
+        line, column = line_column(before, len(before))
+        span = Span(source.name, line, column, column + 1)
+        found.error("A103", f"byte 0x{data[error.start]:02x} is not UTF-8", span, "save the file as UTF-8")
+        return None
+
+
+def _json(source: Source, found: Diagnostics) -> Document | None:
+    text = _text(source, found)
+    if text is None:
+        return None
+    repeated = False
+
+    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal repeated
+        made = dict(items)
+        repeated = repeated or len(made) != len(items)
+        return made
+
+    try:
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        _syntax(source, text, error.pos, error.msg, found)
+        return None
+    except _Constant as error:
+        at = _constant_offset(text, str(error))
+        found.error(
+            "A105", f"{error} is not JSON", _at(source, text, at, len(str(error))), "write a number, or null"
+        )
+        return None
+    except RecursionError:
+        found.error("A106", "the values are nested too deeply", Span(source.name), "at most a few hundred levels")
+        return None
+    except ValueError:
+        found.error(
+            "A107", "a number has too many digits", Span(source.name), "numbers here have at most 18 digits"
+        )
+        return None
+    if repeated:
+        _report_duplicates(source, text, found)
+        return None
+    return Document(value, {(): Origin(source.name, text)})
+
+
+def _refuse(word: str) -> object:
+    raise _Constant(word)
+
+
+def _constant_offset(text: str, word: str) -> int:
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|' + re.escape(word), text):
+        if match.group() == word:
+            return match.start()
+    return 0
+
+
+def _syntax(source: Source, text: str, position: int, message: str, found: Diagnostics) -> None:
+    rest = text[position : position + 80]
+    if not text.strip():
+        found.error("A104", "the file is empty", Span(source.name), 'a config is a JSON object: {"...": ...}')
+        return
+    hint = next((advice for pattern, advice in _ADVICE if pattern.match(rest)), "")
+    before = text[:position].rstrip()
+    if message.startswith("Illegal trailing comma") or (hint.startswith("remove") and before.endswith(",")):
+        position = len(before) - 1 if before.endswith(",") else position
+        message, hint = "trailing comma", "remove the comma"
+    elif hint.startswith("remove"):
+        hint = ""
+    words = message[0].lower() + message[1:]
+    words = words.removesuffix(" starting at").removesuffix(" at")
+    found.error("A104", f"not JSON: {words}", _at(source, text, min(position, len(text))), hint)
+
+
+def _at(source: Source, text: str, offset: int, width: int = 1) -> Span:
+    line, column = line_column(text, offset)
+    shown = text.split("\n", line)[line - 1].rstrip("\r")
+    return Span(source.name, line, column, column + width, text=shown)
+
+
+def _report_duplicates(source: Source, text: str, found: Diagnostics) -> None:
+    for path, first, second in duplicates(text):
+        key = json.dumps(path[-1], ensure_ascii=False)
+        span = _at(source, text, second, len(key))
+        span = Span(span.file, span.line, span.column, span.end_column, dotted(path), span.text)
+        related = Related("first given here", _at(source, text, first, len(key)))
+        found.error("A108", f"key {key} is given twice", span, "keep one of the two", [related])
+
+
+def _toml(source: Source, found: Diagnostics) -> Document | None:
+    text = _text(source, found)
+    if text is None:
+        return None
+    try:
+        value = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        match = re.search(r"at line (\d+), column (\d+)", str(error))
+        line, column = (int(match.group(1)), int(match.group(2))) if match else (text.count("\n") + 1, 1)
+        shown = _line(text, line)
+        message = re.sub(r" \(at .*\)$", "", str(error))
+        span = Span(source.name, line, column, column + 1, text=shown)
+        found.error("A109", f"not TOML: {message[:1].lower()}{message[1:]}", span)
+        return None
+    return Document(value, {(): Origin(source.name, text)})
+
+
+def _line(text: str, line: int) -> str:
+    lines: Iterable[str] = text.split("\n")
+    return dict(enumerate(lines, 1)).get(line, "").rstrip("\r")
