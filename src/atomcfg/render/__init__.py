@@ -1,0 +1,1 @@
+"""Diagnostics for people and machines: one module per format, all from the same values."""
