@@ -136,11 +136,11 @@ def _report_value(document: Document, fault: Fault, found: Diagnostics) -> None:
     expected = fault.schema.get("title")
     if options is None:
         expected = expected or _type_words(fault)
-        code = "A402" if _is_out_of_range(fault) else "A404" if _is_malformed(fault) else "A401"
-        hint = "" if code == "A402" else _spelling_hint(fault)
+        code = "A222" if _is_out_of_range(fault) else "A224" if _is_malformed(fault) else "A221"
+        hint = "" if code == "A222" else _spelling_hint(fault)
     else:
         expected = expected or f"one of {', '.join(map(_choice, options))}"
-        code = "A403"
+        code = "A223"
         names = [option for option in options if isinstance(option, str)]
         hint = did_you_mean(fault.value, names) if isinstance(fault.value, str) else ""
     given = "none" if fault.kind == "minItems" else describe(fault.value)

@@ -11,8 +11,8 @@ __all__ = ["Entry"]
 class Entry:
     """One code. `bad` draws the diagnostic, `good` does not.
 
-    `form` says what the examples are: `json` (a value, or members of an object), `toml` (lab file), `shell` (command
-    lines) or `text` (not meant to parse).
+    `form` says what the examples are: `json` (a value, or members of an object), `toml` (lab file), `shell`
+    (command lines) or `text` (not meant to parse).
     """
 
     code: str
