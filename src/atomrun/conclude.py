@@ -9,7 +9,8 @@ from attrs import field, frozen
 from atomcfg.plan import Plan
 
 from .account import account_blocks, account_cells, specs_written
-from .gate import failed_gates
+from .gate import failed_gates, verdicts_of
+from .resultio import SCHEMA_VERSION
 from .results import (
     BlockResult,
     CellResult,
@@ -22,9 +23,7 @@ from .results import (
     Verdict,
 )
 
-__all__ = ["SCHEMA_VERSION", "Run", "conclude"]
-
-SCHEMA_VERSION = 1
+__all__ = ["Run", "conclude"]
 
 _WORST_FIRST = (
     RunVerdict.INTERRUPTED,
@@ -34,6 +33,7 @@ _WORST_FIRST = (
     RunVerdict.RECORDED,
     RunVerdict.PASS,
 )
+_NAMED = 3  # failed gates of one cell that its reason names
 _EVALUATED = (Status.PASS, Status.FAIL, Status.INFO)
 
 Part = tuple[RunVerdict, str]
@@ -62,8 +62,7 @@ def conclude(plan: Plan, run: Run) -> RunResult:
     """The result of a run: every item of the plan accounted for, counted and judged."""
     cells = account_cells(plan, run.cells, run.deselected)
     blocks = account_blocks(plan, run.blocks, run.deselected)
-    verdicts = [verdict for cell in cells for verdict in cell.verdicts]
-    verdicts += [verdict for block in blocks for verdict in block.verdicts]
+    verdicts = verdicts_of(cells, blocks)
     parts = [*_parts(plan, run, cells, blocks), _base(plan, cells, blocks, verdicts)]
     worst = min((verdict for verdict, _ in parts), key=_WORST_FIRST.index)
     ordered = sorted(parts, key=lambda part: _WORST_FIRST.index(part[0]))
@@ -117,7 +116,7 @@ def _cell_parts(plan: Plan, cell: CellResult) -> Iterator[Part]:
         yield verdict, f"{cell.id} is invalid: {cell.reason}"
     elif plan.enforce_thresholds and not any(map(_decides, cell.verdicts)):
         yield RunVerdict.NO_VERDICT, f"{cell.id}: nothing was judged"
-    yield from ((RunVerdict.FAIL, f"{cell.id}: {line}") for line in failed_gates(cell.verdicts))
+    yield from _gate_parts(cell.id, cell.verdicts)
 
 
 def _block_parts(plan: Plan, block: BlockResult) -> Iterator[Part]:
@@ -133,7 +132,14 @@ def _block_parts(plan: Plan, block: BlockResult) -> Iterator[Part]:
             yield RunVerdict.NO_VERDICT, reason
     elif block.status == "failed" and not block.verdicts:
         yield RunVerdict.FAIL, reason
-    yield from ((RunVerdict.FAIL, f"{name}: {line}") for line in failed_gates(block.verdicts))
+    yield from _gate_parts(name, block.verdicts)
+
+
+def _gate_parts(name: str, verdicts: Iterable[Verdict]) -> Iterator[Part]:
+    failed = failed_gates(verdicts)
+    if failed:
+        more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+        yield RunVerdict.FAIL, f"{name}: {'; '.join(failed[:_NAMED])}{more}"
 
 
 def _base(

@@ -10,9 +10,10 @@ from attrs import frozen
 from atomcfg.metrics import Tier
 from atomcfg.plan import Spec
 
-from .results import Status, Verdict
+from .figures import comparison
+from .results import BlockResult, CellResult, Status, Verdict
 
-__all__ = ["TierOutcome", "failed_gates", "judge", "judge_all", "tiers", "unjudged"]
+__all__ = ["TierOutcome", "describe", "failed_gates", "judge", "judge_all", "tiers", "unjudged", "verdicts_of"]
 
 _CANNOT_FAIL = frozenset({Tier.SCALING, Tier.RECORD})  # as tiers; their specs can, one by one
 
@@ -108,25 +109,29 @@ def unjudged(owner: str, specs: Iterable[Spec], lines: Mapping[str, str], reason
 
 
 def failed_gates(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """What fails the run among the verdicts of one owner: each broken bound that is enforced, and each enforced
-    tier of which nothing was measured. One line each."""
-    found = []
-    for outcome in tiers(verdicts):
-        broken = [verdict for verdict in outcome.verdicts if verdict.status is Status.FAIL and not verdict.recorded]
-        found += [describe(verdict) for verdict in broken]
-        if outcome.reason and not outcome.recorded:
-            found.append(f"{outcome.tier}: {outcome.reason}")
-    return tuple(found)
+    """What fails the run among the verdicts of one owner, worst margin first: each broken bound that is enforced,
+    and each enforced tier of which nothing was measured. One line each."""
+    outcomes = tiers(verdicts)
+    empty = [f"{item.tier}: {item.reason}" for item in outcomes if item.reason and not item.recorded]
+    judged = [verdict for item in outcomes for verdict in item.verdicts]
+    broken = [verdict for verdict in judged if verdict.status is Status.FAIL and not verdict.recorded]
+    broken.sort(key=lambda verdict: -math.inf if verdict.margin_pct is None else verdict.margin_pct)
+    return (*empty, *map(describe, broken))
+
+
+def verdicts_of(cells: Iterable[CellResult], blocks: Iterable[BlockResult]) -> tuple[Verdict, ...]:
+    """All verdicts of a run: cells first, then checks."""
+    of_cells = [verdict for cell in cells for verdict in cell.verdicts]
+    return (*of_cells, *(verdict for block in blocks for verdict in block.verdicts))
 
 
 def describe(verdict: Verdict) -> str:
     """One verdict in one line, as a reason."""
-    if verdict.actual is None or verdict.bound is None:
-        return f"{verdict.metric}: {verdict.reason}"
-    sign = {"min": "<", "min_tok_s": "<", "min_ratio": "<", "max": ">", "max_ms": ">"}.get(verdict.kind, "outside")
-    margin = "" if verdict.margin_pct is None else f" ({verdict.margin_pct:+.1f} %)"
-    where = f", {verdict.source}" if verdict.source else ""
-    return f"{verdict.metric} {verdict.actual:g} {sign} {verdict.bound:g} {verdict.unit}{margin}{where}"
+    if verdict.actual is None or verdict.bound is None or verdict.status is not Status.FAIL:
+        return f"{verdict.metric}: {verdict.reason or verdict.status}"
+    actual, bound, margin = comparison(verdict)
+    remarks = ", ".join(filter(None, (margin, verdict.reason, verdict.source)))
+    return f"{verdict.metric} {actual}, not {bound} {verdict.unit}" + (f" ({remarks})" if remarks else "")
 
 
 def tiers(verdicts: Iterable[Verdict]) -> tuple[TierOutcome, ...]:
@@ -140,7 +145,7 @@ def tiers(verdicts: Iterable[Verdict]) -> tuple[TierOutcome, ...]:
 
 def _outcome(tier: str, verdicts: tuple[Verdict, ...]) -> TierOutcome:
     binding = [verdict for verdict in verdicts if verdict.kind != "info"]
-    found = {verdict.status for verdict in binding}
+    found = {verdict.status for verdict in verdicts if verdict.kind != "info" or verdict.status is Status.INVALID}
     recorded = all(verdict.recorded for verdict in verdicts)
     if found == {Status.SKIPPED} and tier not in _CANNOT_FAIL:
         return TierOutcome(

@@ -8,10 +8,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from atomrun.gate import tiers
+from atomrun.figures import comparison, duration, figure, visible
+from atomrun.gate import tiers, verdicts_of
 from atomrun.results import BlockResult, CellResult, CellState, ExitCode, RunResult, StageStatus, Status, Verdict
-
-from .wording import cell_word, comparison, counts, duration, headline, is_rehearsal, number, status_word, visible
+from atomrun.wording import cell_word, counts, headline, is_rehearsal, status_word
 
 __all__ = ["final_line", "render"]
 
@@ -63,15 +63,14 @@ def _cells(cells: Iterable[CellResult], rehearsal: bool, failed_only: bool) -> T
         table.add_row(
             Text(visible(cell.id)),
             _word(word),
-            *(number(cell.values[name]) if name in cell.values else "–" for name in _SHOWN),
+            *(figure(cell, name) for name in _SHOWN),
             Text(visible(cell.reason)),
         )
     return table
 
 
 def _gates(result: RunResult, rehearsal: bool, failed_only: bool) -> Table | None:
-    verdicts = [verdict for cell in result.cells for verdict in cell.verdicts]
-    verdicts += [verdict for block in result.blocks for verdict in block.verdicts]
+    verdicts = verdicts_of(result.cells, result.blocks)
     shown = sorted((item for item in verdicts if item.status is not Status.INFO), key=_rank)
     passed = [item for item in shown if item.status is Status.PASS]
     hidden = passed if failed_only else passed[_CLOSEST:]
