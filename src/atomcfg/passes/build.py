@@ -100,10 +100,10 @@ def _driver(document: Document, found: Diagnostics) -> str | None:
         if isinstance(server, dict) and argument in server:
             span = document.span(("roles", "server", argument), key=True)
             hint = f'write "driver": "{driver}" in params'
-            found.warning("A401", f"no driver is stated; {argument} means {driver}", span, hint)
+            found.warning("A421", f"no driver is stated; {argument} means {driver}", span, hint)
             return driver
     span = document.span(("params",), key=True)
-    found.error("A402", "no driver is stated", span, f'write "driver" in params, or one of {", ".join(_ARGUMENTS)}')
+    found.error("A422", "no driver is stated", span, f'write "driver" in params, or one of {", ".join(_ARGUMENTS)}')
     return None
 
 
@@ -116,7 +116,7 @@ def _words(document: Document, found: Diagnostics) -> tuple[str, ...] | None:
     except ValueError as error:
         span = document.span(("params", "bench_extra_args"))
         message = str(error)
-        found.error("A403", f"bench_extra_args: {message[:1].lower()}{message[1:]}", span, "close the quotation")
+        found.error("A423", f"bench_extra_args: {message[:1].lower()}{message[1:]}", span, "close the quotation")
         return None
 
 

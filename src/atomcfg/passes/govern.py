@@ -153,7 +153,7 @@ def _plain_text(settings: Settings, _driver: Driver, found: Diagnostics) -> None
     ):
         value = document.get(*path)
         if isinstance(value, str) and (_CONTROL.search(value) or "`" in value):
-            found.error("A408", f"{path[-1]} holds a control character or a backtick", document.span(path))
+            found.error("A428", f"{path[-1]} holds a control character or a backtick", document.span(path))
 
 
 _RULES: tuple[Callable[[Settings, Driver, Diagnostics], None], ...] = (
