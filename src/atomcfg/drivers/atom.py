@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from atomcfg.diagnostics import Diagnostics
 from atomcfg.model import Settings
 from atomcfg.tokens import template
 
-from . import client, flag_names
+from . import client, flag_names, parameters
 from .base import Arg, ClientRequest, Driver, EnvEntry, LengthRange
+from .checks import Program, check_arguments
+from .counterparts import CLIENT_CONCEPTS, CLIENT_VALUES, SERVER_CONCEPTS, SERVER_VALUES
 from .environment import base_env, http_port, launch_env, literal, master_addr, master_port, model
 from .flags import Given, count_of, flag_table, read_words
 from .layout import Layout, compose, option, serving_option
@@ -18,6 +21,11 @@ __all__ = ["DRIVER"]
 
 _SERVER = flag_table(flag_names.ATOM_SERVER, switches="enable-prefix-caching enable-chunked-prefill")
 _CLIENT = flag_table(flag_names.ATOM_CLIENT)
+_SERVER_PROGRAM = Program(
+    "ATOM's server", "atom", _SERVER, SERVER_CONCEPTS, SERVER_VALUES, counts=frozenset({"data-parallel-size"})
+)
+_CLIENT_PROGRAM = Program("ATOM's client", "atom", _CLIENT, CLIENT_CONCEPTS, CLIENT_VALUES)
+_TOKENIZER_MODES = ("auto", "slow", "mistral", "custom")
 
 
 def _server_given(settings: Settings) -> tuple[Given, ...]:
@@ -114,6 +122,17 @@ def _client(settings: Settings, request: ClientRequest) -> tuple[Arg, ...]:
     return compose(_client_layout(settings, request), _client_given(settings), settings.paths.models_dir)
 
 
+def _check(settings: Settings, found: Diagnostics) -> None:
+    document = settings.document
+    check_arguments(_SERVER_PROGRAM, _server_given(settings), [_server_layout(settings)], document, found)
+    commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
+    check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
+    parameters.check_choice(settings, "dataset_name", ("random",), _CLIENT_PROGRAM.title, found)
+    parameters.check_choice(settings, "tokenizer_mode", _TOKENIZER_MODES, _CLIENT_PROGRAM.title, found)
+    parameters.check_percentiles(settings, ("ttft", "tpot", "itl"), found)
+    parameters.check_rates(settings, ("request_rate", "burstiness"), found)
+
+
 def _artifact(settings: Settings) -> tuple[str, str]:
     return f"{client.stem(settings)}.json", "atom"
 
@@ -145,7 +164,7 @@ _OWN = "ATOM's client is always given backend vllm and http://localhost"
 DRIVER = Driver(
     name="atom",
     arguments="atom_args",
-    check=lambda _settings, _found: None,
+    check=_check,
     server=_server,
     server_env=_server_env,
     client=_client,

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from atomcfg.defaults import PARAMS
 from atomcfg.model import Settings
+from atomcfg.tokens import Hole, bind, template
 
 from .base import ClientRequest
 from .layout import Option, option
 
 __all__ = [
     "cell_option",
+    "check_requests",
     "goodput_options",
     "ineffective",
     "param_option",
@@ -43,6 +45,15 @@ def goodput_options(request: ClientRequest) -> tuple[Option, ...]:
     """`--goodput ttft:200 tpot:50`, limits in ms; nothing without limits."""
     limits = [f"{name}:{limit:g}" for name, limit in request.goodput]
     return (option("--goodput", *limits, origins=[request.run.path]),) if limits else ()
+
+
+def check_requests(settings: Settings) -> tuple[ClientRequest, ...]:
+    """Every cell's request as far as it is known before the plan is made: no folder, percentiles as stated."""
+    params, folder = settings.params, template(bind(Hole.RUN_DIR))
+    return tuple(
+        ClientRequest(run, params.seed, params.metric_percentiles, folder, run.combo.goodput_slo)
+        for run in settings.runs
+    )
 
 
 def stem(settings: Settings) -> str:

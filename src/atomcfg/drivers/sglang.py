@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from atomcfg.diagnostics import Diagnostics
 from atomcfg.model import Settings
 from atomcfg.tokens import template
 
-from . import client, flag_names
+from . import client, flag_names, parameters
 from .base import Arg, ClientRequest, Driver, EnvEntry, LengthRange
+from .checks import Program, check_arguments
+from .counterparts import CLIENT_CONCEPTS, CLIENT_VALUES, SERVER_CONCEPTS, SERVER_VALUES
 from .environment import base_env, http_port, launch_env, literal, master_addr, master_port, model
 from .flags import Given, count_of, flag_table, read_words
 from .layout import Layout, Option, compose, option, serving_option
@@ -18,6 +21,10 @@ __all__ = ["DRIVER"]
 
 _SERVER = flag_table(flag_names.SGLANG_SERVER, switches=None)
 _CLIENT = flag_table(flag_names.SGLANG_CLIENT)
+_SERVER_PROGRAM = Program(
+    "SGLang's server", "sglang", _SERVER, SERVER_CONCEPTS, SERVER_VALUES, counts=frozenset({"dp-size"})
+)
+_CLIENT_PROGRAM = Program("SGLang's client", "sglang", _CLIENT, CLIENT_CONCEPTS, CLIENT_VALUES)
 _ARGS = ("roles", "server", "sglang_args")
 
 # The statistics that every release reports; later ones add p90 and p95.
@@ -67,6 +74,7 @@ def _server_layout(settings: Settings, rank: int) -> Layout:
             option("--served-model-name", model(settings), origins=[("model", "id")]),
             *(() if params.nnodes > 1 else nodes),
         ),
+        refused={"api-key": "it would stand in the plan, and the clients have no key"},
     )
 
 
@@ -104,6 +112,16 @@ def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
 
 def _client(settings: Settings, request: ClientRequest) -> tuple[Arg, ...]:
     return compose(_client_layout(settings, request), _client_given(settings), settings.paths.models_dir)
+
+
+def _check(settings: Settings, found: Diagnostics) -> None:
+    document = settings.document
+    servers = [_server_layout(settings, rank) for rank in range(settings.params.nnodes)]
+    check_arguments(_SERVER_PROGRAM, _server_given(settings), servers, document, found)
+    commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
+    check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
+    parameters.check_dataset(settings, ("random", "random-ids"), found)
+    parameters.check_rates(settings, ("request_rate",), found)
 
 
 def _client_env(settings: Settings) -> tuple[EnvEntry, ...]:
@@ -158,7 +176,7 @@ def _speculative(settings: Settings) -> bool:
 DRIVER = Driver(
     name="sglang",
     arguments="sglang_args",
-    check=lambda _settings, _found: None,
+    check=_check,
     server=_server,
     server_env=_server_env,
     client=_client,

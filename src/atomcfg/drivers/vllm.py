@@ -10,11 +10,14 @@ import re
 
 from attrs import evolve
 
+from atomcfg.diagnostics import Diagnostics
 from atomcfg.model import Settings
 from atomcfg.tokens import template
 
-from . import client, flag_names
+from . import client, flag_names, parameters
 from .base import Arg, ClientRequest, Driver, EnvEntry, LengthRange
+from .checks import Program, check_arguments
+from .counterparts import CLIENT_CONCEPTS, CLIENT_VALUES, SERVER_CONCEPTS, SERVER_VALUES
 from .environment import base_env, http_port, launch_env, literal, master_addr, master_port, model
 from .flags import Given, count_of, flag_table, read_object, read_words
 from .layout import Layout, Option, compose, option, positional, serving_option
@@ -24,6 +27,10 @@ __all__ = ["VLLM", "VLLM_ATOM"]
 
 _SERVER = flag_table(flag_names.VLLM_SERVER, switches=None)
 _CLIENT = flag_table(flag_names.VLLM_CLIENT, switches="self-timed")
+_SERVER_PROGRAM = Program(
+    "vLLM's server", "vllm", _SERVER, SERVER_CONCEPTS, SERVER_VALUES, counts=frozenset({"data-parallel-size"})
+)
+_CLIENT_PROGRAM = Program("vLLM's client", "vllm", _CLIENT, CLIENT_CONCEPTS, CLIENT_VALUES)
 _ARGS = ("roles", "server", "serve_args")
 
 # ROCm's images have no `vllm` script.
@@ -103,7 +110,11 @@ def _server_layout(settings: Settings, rank: int) -> Layout:
             option("--served-model-name", model(settings), origins=[("model", "id")]),
             *(() if several else _node_options(settings, rank)),
         ),
-        refused={"headless": "the driver writes it on every rank but the head's"},
+        refused={
+            "headless": "the driver writes it on every rank but the head's",
+            "api-key": "it would stand in the plan, and the clients have no key",
+            "hf-token": "it would stand in the plan; the token travels as a secret",
+        },
     )
 
 
@@ -157,6 +168,18 @@ def _client(settings: Settings, request: ClientRequest) -> tuple[Arg, ...]:
     return compose(_client_layout(settings, request), _client_given(settings), settings.paths.models_dir)
 
 
+def _check(settings: Settings, found: Diagnostics) -> None:
+    document = settings.document
+    servers = [_server_layout(settings, rank) for rank in range(settings.params.nnodes)]
+    check_arguments(_SERVER_PROGRAM, _server_given(settings), servers, document, found)
+    commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
+    check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
+    parameters.check_dataset(settings, ("random",), found)
+    parameters.check_percentiles(settings, (), found)
+    parameters.check_rates(settings, ("request_rate", "burstiness"), found)
+    parameters.check_range_ratio(settings, found)
+
+
 def _artifact(settings: Settings) -> tuple[str, str]:
     """The name without a suffix, as CVS asks for it."""
     return client.stem(settings), "vllm"
@@ -179,7 +202,7 @@ def _speculative(settings: Settings) -> bool:
 VLLM_ATOM = Driver(
     name="vllm_atom",
     arguments="serve_args",
-    check=lambda _settings, _found: None,
+    check=_check,
     server=_server,
     server_env=_kernels_env,
     client=_client,
