@@ -207,11 +207,11 @@ def test_lost_paths_are_found() -> None:
     assert DOCUMENTS, "the documents are found"
 
 
-WORKPLACE = re.compile(r"(?<![\w./*}>-])/(work/|farm/|root/(?!\.cache/))")
+WORKPLACE = re.compile(r"(?<![\w./*}>-])/(work/|farm/|root/\.(?!cache/))")
 
 
 def workplace_lines(data: bytes) -> list[str]:
-    """Lines that name a folder of a developer's machine. `/root/.cache` is where containers keep weights."""
+    """Lines that name a folder of a developer's machine. Containers have a `/root`, too."""
     text = data.decode("utf-8", "replace")
     return [line for line in text.splitlines() if WORKPLACE.search(line)]
 
@@ -225,5 +225,5 @@ def test_no_file_names_the_workplace(top: str) -> None:
 
 
 def test_workplace_lines_are_found() -> None:
-    assert len(workplace_lines(b"cd /work/main\nHOME=/root/x\n'/farm/y'\n")) == 3
+    assert len(workplace_lines(b"cd /work/main\nPATH=/root/.pyenv\n'/farm/y'\n")) == 3
     assert workplace_lines(b"a/work/b\n/root/.cache/huggingface\n/framework/\n") == []
