@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from atomcfg.defaults import PARAMS
+from atomcfg.diagnostics import Diagnostic, Diagnostics
 from atomcfg.documents import Document, Origin
-from atomcfg.drivers import DRIVER_BY_ARGUMENT
+from atomcfg.drivers import DRIVER_BY_ARGUMENT, DRIVERS
 from atomcfg.drivers.base import Arg, ClientRequest, EnvEntry
 from atomcfg.model import (
     AccuracyTaskSettings,
@@ -198,3 +199,10 @@ def env(entries: tuple[EnvEntry, ...], values: Mapping[str, str] | None = None) 
         var = entry.var
         shown[var.name] = f"<{var.secret}>" if var.value is None else fill(var.value, values)
     return shown
+
+
+def check(settings: Settings) -> tuple[Diagnostic, ...]:
+    """What the settings' own driver finds wrong in them."""
+    found = Diagnostics()
+    DRIVERS[settings.params.driver].check(settings, found)
+    return found.items
