@@ -23,7 +23,8 @@ from .wire import Answer, Frame, request
 
 __all__ = ["Channel"]
 
-_ATTEMPT_S = 30.0  # for one connection, from the first byte to the agent's first words
+_ATTEMPT_S = 45.0  # for one connection, from the first byte to the agent's first words
+_LEAST_S = 5.0  # an attempt in less time would only hide the reason of the one before
 _PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)  # between attempts, in s, each +-50 %
 
 
@@ -57,11 +58,11 @@ class Channel:
         deadline = time.monotonic() + timeout
         for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
             try:
-                self._attach(min(_ATTEMPT_S, max(1.0, deadline - time.monotonic())))
+                self._attach(min(_ATTEMPT_S, deadline - time.monotonic()))
                 break
             except HostError as error:
-                passing = explain(self.node, error.message).passing
-                if not passing or time.monotonic() + pause > deadline:
+                passing = error.reason == "unreachable" and explain(self.node, error.message).passing
+                if not passing or time.monotonic() + pause + _LEAST_S > deadline:
                     raise
                 time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
         threading.Thread(target=self._keep_up, name=f"atomrun {self.node}", daemon=True).start()

@@ -11,8 +11,8 @@ from attrs import frozen
 __all__ = ["BOOTSTRAP", "Agent", "agent"]
 
 # Runs as `/bin/sh -c BOOTSTRAP sh NONCE SHA256 SIZE ROOT TOKEN` with the agent on standard input, and becomes the
-# agent. One line without single quote, ! or backslash, so that login shells of any kind pass it on. The agent's name
-# says its content; a file already there is used if it has that content. ROOT - means the user's own directory.
+# agent. One line without single quote, ! or backslash: login shells of any kind pass it on. The agent's name says
+# its content; a file already there is used if it has that content. ROOT - means the user's own directory.
 BOOTSTRAP = """\
 umask 077; N=$1; H=$2; L=$3; D=agent-$(echo $H | cut -c1-16).sh; \
 case $4 in -) R=/var/tmp/atomrun-$(id -u);; *) R=$4;; esac; \

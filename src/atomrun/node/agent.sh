@@ -11,8 +11,8 @@
 #   keeper RUN_DIR           hold the node's lock; tear down when the launcher's lease runs out
 #
 # Below ROOT: locks/ node.lock node.owner quarantine; calls/TOKEN (short commands); runs/RUN/: driver (whose launcher
-# it is), lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, spec, deadline, alive (a
-# lock: held while the outcome is open), running (held while the command runs), starting (held until `child` is
+# it is), lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, tool, spec, deadline, alive
+# (a lock: held while the outcome is open), running (held while the command runs), starting (held until `child` is
 # recorded), child and sup (pid, start time, boot id), status, out, err.
 #
 # Locks are flock(2): the kernel lets go of them with the process, so none is ever stale. Waiting is blocking on a
@@ -124,9 +124,7 @@ become() { # DIR: recorded before it is started
     record "$1/child" && cd "$1" || exit 125
     exec 6>&-
     dir=$1
-    tool=env
-    # An asynchronous command of a shell starts with SIGINT and SIGQUIT ignored: undo that where env can.
-    env --default-signal true 2>/dev/null && tool='env --default-signal'
+    read -r tool <"$dir/tool"
     . "$dir/cmd"
     exec $tool "ATOMRUN_DIR=$dir" "$@"
 }
@@ -136,7 +134,7 @@ stop_job() { # DIR GRACE: prints the pids that are left
     flock 5
     if [ -s "$1/stop" ] && [ ! -e "$1/stopped" ]; then
         rm -rf "$1/stopper"
-        mkdir "$1/stopper" && cp "$1/stop" "$1/stopper/cmd" && echo $(($2 + 20)) >"$1/stopper/deadline" &&
+        mkdir "$1/stopper" && cp "$1/stop" "$1/stopper/cmd" && cp "$1/tool" "$1/stopper" && echo $(($2 + 20)) >"$1/stopper/deadline" &&
             launch "$1/stopper" /dev/null 5>&- && flock -w $(($2 + 40)) -s "$1/stopper/alive" true 5>&-
     fi
     if is_recorded "$1/child"; then

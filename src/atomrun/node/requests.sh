@@ -11,14 +11,16 @@ say() { printf '@@%s %s %s\n' "$NONCE" "$ID" "$*"; }
 
 finish() { # WORD [TEXT]: the last line of an answer
     word=$1
-    shift
-    say END "$word" "$(printf %s "$*" | base64 -w 0)"
+    [ $# -gt 1 ] && set -- "$1" "$(printf %s "$2" | base64 -w 0)"
+    say END "$@"
     [ "$word" = ok ]
     exit
 }
 
-send() { # KIND: standard input, as base64 lines
-    base64 -w 2800 | awk -v p="@@$NONCE $ID $1 " '{ print p $0; fflush() }'
+send() { # KIND FILE [OFFSET COUNT]: as base64 lines
+    [ -s "$2" ] || return 0
+    if [ $# = 2 ]; then cat "$2"; else tail -c "+$(($3 + 1))" "$2" | head -c "$4"; fi 2>/dev/null |
+        base64 -w 2800 | awk -v p="@@$NONCE $ID $1 " '{ print p $0; fflush() }'
 }
 
 # --- arguments
@@ -86,7 +88,7 @@ op_acquire() { # RUN WHO LEASE_S
     elif [ "$old" = "$1" ]; then
         adopted=1
     else
-        send O <"$ROOT/locks/node.owner"
+        send O "$ROOT/locks/node.owner"
         finish busy
     fi
     echo "$TOKEN" >"$RUN_DIR/driver" && echo "$3" >"$RUN_DIR/lease_s" || disk
@@ -131,8 +133,8 @@ begin() { # DIR SPEC DEADLINE CMD [STOP] [SECRETS]: claim the directory and laun
         say I started 0
         flock -w 20 -s "$1/starting" true
     else
-        rm -rf "$1"
-        mkdir "$1" && echo "$2" >"$1/spec" && echo "$3" >"$1/deadline" && text "$4" >"$1/cmd" &&
+        [ -d "$1" ] && rm -rf "$1"
+        mkdir "$1" && echo "$2" >"$1/spec" && echo "$TOOL" >"$1/tool" && echo "$3" >"$1/deadline" && text "$4" >"$1/cmd" &&
             text "${5:--}" >"$1/stop" && input "$1" "${6:--}" &&
             if [ -n "$LIMIT" ]; then echo "$LIMIT" >"$1/limit"; fi || disk
         launch "$1" "$INPUT" || disk
@@ -180,8 +182,8 @@ op_run() { # TOKEN TIMEOUT LIMIT CMD, payload: its standard input. The token mak
     read -r state code began ended <"$DIR/status" || finish disk 'the command was lost: killed, or no space for its result'
     if [ -e "$DIR/full" ]; then disk; fi
     say I exit "$state" "$code" "$began" "$ended"
-    send O <"$DIR/out"
-    send E <"$DIR/err"
+    send O "$DIR/out"
+    send E "$DIR/err"
     finish ok
 }
 
@@ -285,7 +287,7 @@ op_get() { # PATH OFFSET COUNT; from offset 0, also the size and the SHA-256 of 
         say I size "$size"
         say I sha256 "$(head -c "$size" "$FILE" | sha256sum)"
     fi
-    piece "$FILE" "$2" "$3" | send O
+    send O "$FILE" "$2" "$3"
     finish ok
 }
 
@@ -296,8 +298,6 @@ op_output() { # NAME STREAM OFFSET COUNT; a negative offset counts from the end
         offset=$(($(wc -c <"$DIR/$2") + offset))
         [ "$offset" -lt 0 ] && offset=0
     fi
-    piece "$DIR/$2" "$offset" "$4" | send O
+    send O "$DIR/$2" "$offset" "$4"
     finish ok
 }
-
-piece() { tail -c "+$(($2 + 1))" "$1" 2>/dev/null | head -c "$3"; } # FILE OFFSET COUNT

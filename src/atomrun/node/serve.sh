@@ -9,6 +9,9 @@ serve() { # NONCE ROOT TOKEN
     mkdir -p "$ROOT/locks" "$ROOT/calls" "$ROOT/runs" "$ROOT/past" && open_spool || disk
     sweep_spools
     (exec 9>&-; watch_launcher) </dev/null &
+    # An asynchronous command of a shell starts with SIGINT and SIGQUIT ignored: undone where env can.
+    TOOL=env
+    env --default-signal true 2>/dev/null && TOOL='env --default-signal'
     say END ok
     while read -r ID bytes RUN command arguments; do
         : >"$SPOOL/beat"
