@@ -35,6 +35,19 @@ class Cluster:
     key: Path
     known_hosts: Path
 
+    def launcher(self, argv: Sequence[str]) -> list[str]:
+        """`argv`, made to know the nodes' host keys and no others, as a user's machine would: for whole programs.
+
+        The process keeps its number, so signals go where they are meant to.
+        """
+        script = 'mount --bind "$1" /etc/ssh && shift && exec "$@"'
+        return ["unshare", "--mount", "sh", "-c", script, "launcher", str(self.known_hosts.parent), *argv]
+
+    def add_model(self, model_id: str) -> None:
+        """Have a model in `/models` of every node."""
+        for node in self.nodes:
+            nodefiles.add_model(node.path("/models"), model_id)
+
     @property
     def ssh_options(self) -> list[str]:
         """Options of `ssh` under which this cluster's keys are the only ones, checked strictly."""
@@ -90,7 +103,9 @@ def running_cluster(count: int, image: Image) -> Iterator[Cluster]:
             for number in range(1, count + 1)
         )
         hosts = {node.name: node.address for node in nodes}
-        with (folder / "known_hosts").open("w") as known_hosts:
+        known_hosts_file = folder / "ssh/ssh_known_hosts"  # the name by which ssh finds it below /etc/ssh
+        known_hosts_file.parent.mkdir()
+        with known_hosts_file.open("w") as known_hosts:
             for node in nodes:
                 host_key = nodefiles.write(node.folder, node.name, uuid.uuid4().hex, hosts, key)
                 known_hosts.write(f"{node.address},[{network.proxy_address(node.number)}]:{_PROXY_PORT} {host_key}")
@@ -98,12 +113,12 @@ def running_cluster(count: int, image: Image) -> Iterator[Cluster]:
             node.boot()
         for node in nodes:
             node.wait_ready()
-        yield Cluster(nodes, image.name, network, key, folder / "known_hosts")
+        yield Cluster(nodes, image.name, network, key, known_hosts_file)
 
 
 @contextmanager
 def _slot() -> Iterator[tuple[int, Path]]:
-    """A free slot's number and empty folder. Held by a kernel lock, so what is in an unlocked slot is a leftover."""
+    """A free slot's number and empty folder. A kernel lock holds it; what is in an unlocked slot is a leftover."""
     base = cache_dir() / "slots"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     with ExitStack() as stack:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from . import image
 from .cluster import Cluster, running_cluster
@@ -53,12 +54,39 @@ def node(cluster: Cluster) -> Node:
 
 
 @pytest.fixture
+def tidy(cluster: Cluster) -> Iterator[None]:
+    """Afterwards no container is left on any node, so that one failure does not cause the next."""
+    yield
+    for node in cluster.nodes:
+        node.exec(["podman", "rm", "--all", "--force", "--time", "0"])
+
+
+@pytest.fixture
 def cluster_file(cluster: Cluster) -> Callable[..., Path]:
     """`cluster_file(folder, n, **more)` writes `Cluster.document(n, **more)` and returns its path."""
 
     def write(folder: Path, n: int, **more: Any) -> Path:
         path = folder / "cluster.json"
         path.write_text(json.dumps(cluster.document(n, **more), indent=2))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def lab_values(cluster: Cluster) -> dict[str, str]:
+    """What the placeholders of the shipped configs and the cluster file stand for here."""
+    head, *workers = (node.address for node in cluster.nodes)
+    return {"changeme-models-mount": "/models", "head-node-ip": head, "worker-node-ip": workers[0]}
+
+
+@pytest.fixture
+def lab_file(cluster: Cluster, lab_values: dict[str, str]) -> Callable[..., Path]:
+    """`lab_file(folder, **more)` writes a `lab.toml` with `lab_values`, the image, and `more` paths set."""
+
+    def write(folder: Path, **more: Any) -> Path:
+        path = folder / "lab.toml"
+        path.write_text(tomli_w.dumps({"values": lab_values, "set": {"container.image": cluster.image, **more}}))
         return path
 
     return write

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 import struct
 import threading
@@ -25,7 +26,7 @@ class FaultProxy:
     """Passes connections on `address` to `target`, as a context manager. Modes hold for old and new connections:
 
     * `passing()`: at once, the mode at the start
-    * `delaying(seconds)`: each byte that much later, each way
+    * `delaying(seconds)`: each byte that much later, each way; what waits when the mode ends goes at once
     * `black_hole()`: connections stay open and nothing arrives; what was sent arrives when another mode begins, as
       TCP would send it again
     * `cut()`: connections are reset, and so is each new one until another mode begins
@@ -35,16 +36,15 @@ class FaultProxy:
         self.target = target
         self._listener = socket.create_server(address)
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
-        self._delay = 0.0
+        self._delay = 0.0  # infinite in a black hole
         self._cut = False
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="fault proxy", daemon=True)
-        self._open = asyncio.Event()
+        self._changed = asyncio.Event()  # replaced at each change
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fault proxy", daemon=True)
 
     def __enter__(self) -> Self:
-        self._open.set()
         self._thread.start()
         self._server = self._call(asyncio.start_server(self._connected, sock=self._listener))
         return self
@@ -63,29 +63,27 @@ class FaultProxy:
         return len(self._writers) // 2
 
     def passing(self) -> None:
-        self._call(self._set(delay=0.0, is_open=True, cut=False))
+        self._call(self._set(0.0))
 
     def delaying(self, seconds: float) -> None:
-        self._call(self._set(delay=seconds, is_open=True, cut=False))
+        self._call(self._set(seconds))
 
     def black_hole(self) -> None:
-        self._call(self._set(delay=0.0, is_open=False, cut=False))
+        self._call(self._set(math.inf))
 
     def cut(self) -> None:
-        self._call(self._set(delay=0.0, is_open=True, cut=True))
+        self._call(self._set(0.0, cut=True))
 
     def _call(self, action: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run_coroutine_threadsafe(action, self._loop).result(timeout=10)
 
-    async def _set(self, *, delay: float, is_open: bool, cut: bool) -> None:
+    async def _set(self, delay: float, *, cut: bool = False) -> None:
         self._delay, self._cut = delay, cut
+        self._changed.set()
+        self._changed = asyncio.Event()
         if cut:
             for writer in list(self._writers):
                 _reset(writer)
-        if is_open:
-            self._open.set()
-        else:
-            self._open.clear()
 
     async def _close(self) -> None:
         self._server.close()
@@ -117,22 +115,27 @@ class FaultProxy:
         sender = asyncio.ensure_future(self._send(queue, writer))
         try:
             while data := await reader.read(_CHUNK):
-                await queue.put((self._loop.time() + self._delay, data))
-            await queue.put((self._loop.time() + self._delay, b""))
+                await queue.put((self._loop.time(), data))
+            await queue.put((self._loop.time(), b""))
             await sender
         finally:
             sender.cancel()
 
     async def _send(self, queue: _Queue, writer: asyncio.StreamWriter) -> None:
         while True:
-            due, data = await queue.get()
-            await asyncio.sleep(due - self._loop.time())
-            await self._open.wait()
+            arrived, data = await queue.get()
+            await self._hold(arrived)
             if not data:
                 writer.write_eof()
                 return
             writer.write(data)
             await writer.drain()
+
+    async def _hold(self, arrived: float) -> None:
+        """Return when what arrived then is due, under the mode of each moment."""
+        while (left := arrived + self._delay - self._loop.time()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), None if math.isinf(left) else left)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

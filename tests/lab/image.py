@@ -1,8 +1,8 @@
-"""The lab's container image: a small Debian or Ubuntu with Python, and the stand-in engines under their real names.
+"""The lab's container image: a small Debian or Ubuntu with Python and the stand-in engines.
 
-Built in two steps, each cached by a hash of its inputs: the base (about a minute: debootstrap), and the engines as a
-layer on top (below a second). Both live in one image store, which nodes mount read-only, so that loading the image
-into a node costs nothing. Run as a program, it builds the base.
+Built in two steps, each cached by a hash of its inputs: the base (debootstrap, about a minute), and the engines as
+a layer on top (below a second). Both live in one image store, which nodes mount read-only, so that a node has the
+image from the start. `python -m tests.lab.image` builds it ahead of the tests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lab's network: a bridge in a namespace of its own, one wire to this machine and one to each node.
 
-The bridge is not in this machine's namespace, so that its packet filter (Docker's drops what is forwarded) has no say,
-and so that all of it vanishes with the one process that holds the namespace.
+The bridge is not in this machine's namespace, so that its packet filter (Docker's drops what is forwarded) has no
+say, and so that all of it vanishes with the one process that holds the namespace.
 """
 
 from __future__ import annotations
@@ -30,18 +30,14 @@ class Wire:
     def up(self) -> None:
         run([*_inside(self.switch), "ip", "link", "set", self.name, "up"])
 
-    def shape(self, *netem: str) -> None:
-        """Distort what the node receives, in `tc netem` words: `"delay", "50ms"`. No words: as before."""
-        tc = [*_inside(self.switch), "tc", "qdisc"]
-        if netem:
-            run([*tc, "replace", "dev", self.name, "root", "netem", *netem])
-        elif "netem" in run([*tc, "show", "dev", self.name]):
-            run([*tc, "del", "dev", self.name, "root"])
+    def remove(self) -> None:
+        """Remove the cable, if it did not go with its node's namespace before."""
+        subprocess.run([*_inside(self.switch), "ip", "link", "del", self.name], capture_output=True)
 
 
 @frozen
 class Network:
-    """`10.77.<slot>.0/24`: nodes from .1, this machine at .254 (and `proxy_address` for whoever wants to sit between)."""
+    """`10.77.<slot>.0/24`: nodes from .1, this machine at .254, and at `proxy_address` for who sits between."""
 
     slot: int
     switch: Recorded
@@ -81,10 +77,14 @@ class Network:
         run(["ip", "address", "replace", f"{address}/24", "dev", _uplink(self.slot)])
         return address
 
-    def connect(self, name: str, pid: int) -> Wire:
-        """Give the network namespace of process `pid` an `eth0`, the other end of which is `name` at the bridge."""
-        inside = _inside(self.switch)
-        run([*inside, "ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(pid)])
+    def connect(self, number: int, name: str, pid: int) -> Wire:
+        """Give the network namespace of process `pid` the `eth0` of node `number`; `name` is the bridge's end.
+
+        The hardware address stays the same from one boot to the next, as neighbours remember it.
+        """
+        inside, hardware = _inside(self.switch), f"02:6c:61:62:{self.slot:02x}:{number:02x}"
+        peer = ["peer", "name", "eth0", "address", hardware, "netns", str(pid)]
+        run([*inside, "ip", "link", "add", name, "type", "veth", *peer])
         run([*inside, "ip", "link", "set", name, "master", "bridge", "up"])
         return Wire(self.switch, name)
 

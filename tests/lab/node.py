@@ -16,11 +16,10 @@ from typing import Any
 from attrs import define, field, frozen
 
 from .network import Network, Wire
-from .processes import Ledger, Recorded, run, wait_until
+from .processes import PATH, Ledger, Recorded, wait_until
 
 __all__ = ["Node", "NodeProcess", "remove"]
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _INIT = Path(__file__).with_name("node_init.sh")
 _NAMESPACES = ("mount", "uts", "ipc", "net", "pid")
 
@@ -77,7 +76,7 @@ class Node:
         children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children")
         wait_until(lambda: bool(children.read_text().split()), f"{self.name} to start")
         self._init = Recorded.of(int(children.read_text().split()[0]))
-        self._wire = self.network.connect(self.name, self._init.pid)
+        self._wire = self.network.connect(self.number, self.name, self._init.pid)
         go()
 
     def wait_ready(self) -> None:
@@ -88,6 +87,7 @@ class Node:
         """Power off without warning: every process ends at once, files stay, memory file systems are lost."""
         assert self._outer is not None, f"{self.name} is off"
         self.ledger.end(self._outer)
+        self.wire.remove()
         self._outer = self._init = self._wire = None
 
     def exec(
@@ -103,7 +103,7 @@ class Node:
         home = "/root" if user == "root" else f"/home/{user}"
         enter = ["nsenter", f"--target={self.init.pid}", *(f"--{name}" for name in _NAMESPACES)]
         become = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
-        env = ["env", "-i", f"PATH={_PATH}", f"HOME={home}", f"USER={user}", "LANG=C.UTF-8"]
+        env = ["env", "-i", f"PATH={PATH}", f"HOME={home}", f"USER={user}", "LANG=C.UTF-8"]
         done = subprocess.run([*enter, *become, *env, *argv], input=stdin, capture_output=True, timeout=timeout)
         out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
         assert not check or done.returncode == 0, f"{self.name}: {' '.join(argv)}: {done.returncode}: {err or out}"
@@ -159,5 +159,5 @@ def remove(folder: Path) -> None:
     for container in containers:
         for group in Path("/sys/fs/cgroup").glob(f"**/libpod*{container['id']}*"):
             for path, _, _ in os.walk(group, topdown=False):
-                os.rmdir(path)
+                Path(path).rmdir()
     shutil.rmtree(folder)

@@ -73,6 +73,7 @@ ip address add "$cidr" dev eth0
 ip link set eth0 up
 
 cd "$root"
+mkdir -p .old
 pivot_root . .old
 umount -l /.old
 rmdir /.old

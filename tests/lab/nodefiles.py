@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import resource
 import shutil
 from collections.abc import Mapping
@@ -9,7 +11,7 @@ from pathlib import Path
 
 from .processes import run
 
-__all__ = ["USER", "write"]
+__all__ = ["USER", "add_model", "write"]
 
 USER = "labuser"
 """The ordinary user of every node, with `sudo -n`."""
@@ -17,10 +19,10 @@ USER = "labuser"
 _DOCKER = Path(__file__).with_name("docker.sh")
 
 _FOLDERS = """
-.old dev images opt proc run shared sys tmp usr
+dev images opt proc run shared sys tmp usr
 etc/containers etc/pam.d etc/ssh etc/sudoers.d
-home/{user}/LOGS home/{user}/models models root/LOGS root/models
-var/cache var/lib/containers var/lib/sudo var/log var/tmp
+home/{user}/LOGS home/{user}/models home/root/LOGS home/root/models models
+root var/cache var/lib/containers var/lib/sudo var/log var/tmp
 """
 
 _FILES = {
@@ -36,7 +38,11 @@ nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
     "etc/group": "root:x:0:\ntty:x:5:\nvideo:x:44:{user}\nrender:x:109:{user}\n{user}:x:1000:\nnogroup:x:65534:\n",
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files\n",
     "etc/resolv.conf": "",
-    "etc/pam.d/other": "auth required pam_permit.so\naccount required pam_permit.so\nsession required pam_permit.so\n",
+    "etc/pam.d/other": """\
+auth required pam_permit.so
+account required pam_permit.so
+session required pam_permit.so
+""",
     "etc/sudoers": """\
 Defaults env_reset
 Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -77,7 +83,7 @@ _FROM_MACHINE = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "p
 
 
 def write(folder: Path, name: str, machine_id: str, hosts: Mapping[str, str], key: Path) -> str:
-    """Lay out `folder/root` and `folder/local`; whoever holds `key` may log in. Returns the node's public host key."""
+    """Lay out `folder/root` and `folder/local`; who holds `key` may log in. Returns the node's public host key."""
     root, local = folder / "root", folder / "local"
     values = {
         "name": name,
@@ -110,6 +116,21 @@ def write(folder: Path, name: str, machine_id: str, hosts: Mapping[str, str], ke
     run(["chown", "-R", "1000:1000", str(root / "home" / USER)])
     (root / "var/run").symlink_to("../run")
     return host_key.with_suffix(".pub").read_text()
+
+
+def add_model(models: Path, model_id: str) -> None:
+    """Put a model into a Hugging Face cache: the layout is real, the weights are a kilobyte of zeros."""
+    folder = models / f"models--{model_id.replace('/', '--')}"
+    revision = hashlib.sha1(model_id.encode(), usedforsecurity=False).hexdigest()
+    snapshot = folder / "snapshots" / revision
+    snapshot.mkdir(parents=True, exist_ok=True)
+    (folder / "refs").mkdir(exist_ok=True)
+    (folder / "refs/main").write_text(revision)
+    index = {"metadata": {"total_size": 1024}, "weight_map": {"lm_head.weight": "model-00001-of-00001.safetensors"}}
+    (snapshot / "config.json").write_text(json.dumps({"model_type": "lab", "vocab_size": 32000}))
+    (snapshot / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 131072}))
+    (snapshot / "model.safetensors.index.json").write_text(json.dumps(index))
+    (snapshot / "model-00001-of-00001.safetensors").write_bytes(bytes(1024))
 
 
 def _limit(name: str) -> int:

@@ -12,7 +12,9 @@ from typing import Self
 
 from attrs import define, field, frozen
 
-__all__ = ["Ledger", "Recorded", "run", "wait_until"]
+__all__ = ["PATH", "Ledger", "Recorded", "run", "wait_until"]
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @frozen
@@ -64,6 +66,7 @@ class Ledger:
         with log.open("ab") as out:
             process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", *argv],
+                env={"PATH": PATH, "LANG": "C.UTF-8"},  # what this session has in its own is no business of a node
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=out,
@@ -100,7 +103,7 @@ class Ledger:
 
 def run(argv: Sequence[str], *, timeout: float = 60) -> str:
     """Standard output of a short command; `AssertionError` with its standard error if it fails."""
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+    done = subprocess.run(argv, env={"PATH": PATH}, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
     assert done.returncode == 0, f"{' '.join(argv)}: exit {done.returncode}: {done.stderr.decode(errors='replace')}"
     return done.stdout.decode(errors="replace")
 
