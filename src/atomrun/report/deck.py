@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from functools import cache
 
@@ -15,6 +14,7 @@ from atomcfg.plan import Plan
 from atomrun.figures import duration, figure, number, visible
 from atomrun.gate import tiers
 from atomrun.results import BlockResult, CellState, ExitCode, RunResult, RunVerdict, StageStatus
+from atomrun.shelltext import quoted
 from atomrun.wording import counts, headline, is_rehearsal
 
 from .charts import BOX, charts
@@ -186,4 +186,4 @@ def _reproduce(result: RunResult, plan: Plan) -> tuple[str, ...]:
         compile_ += [option, names[role]] if role in names else []
     for path, value in plan.provenance.overrides:
         compile_ += ["--set", f"{path}={value}"]
-    return (shlex.join([*compile_, "-o", "plan.json"]), f"atomrun {verb} plan.json")
+    return (quoted([*compile_, "-o", "plan.json"]), f"atomrun {verb} plan.json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 from attrs import frozen
@@ -13,6 +12,7 @@ from atomcfg.tokens import Token, fill
 from atomrun.figures import comparison, duration, figure, number
 from atomrun.gate import TierOutcome, tiers
 from atomrun.results import CellResult, RunResult, StageResult, StageStatus, Status, Verdict
+from atomrun.shelltext import quoted
 from atomrun.wording import cell_word, is_rehearsal, status_word
 
 __all__ = ["FIGURES", "Group", "Row", "Track", "groups", "rows", "tracks"]
@@ -151,7 +151,7 @@ def tracks(result: RunResult) -> tuple[Track, ...]:
 
 def command(argv: Iterable[Token]) -> str:
     """An argv as shell text; what only a run knows shows as `{name}`."""
-    return " ".join(shlex.quote(fill(token, unknown=lambda name: f"{{{name}}}")) for token in argv)
+    return quoted([fill(token, unknown=lambda name: f"{{{name}}}") for token in argv])
 
 
 def tone_of(word: str) -> str:
