@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 __all__ = ["KeyFinder", "duplicates", "line_column", "locate"]
 
+Member = tuple[tuple[int, int] | None, int, int]  # key span, value begin, value end
+
 _SPACE = re.compile(r"[ \t\r\n]*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_SCALAR = re.compile(r"[^\s,\]}]+")
+_DECODER = json.JSONDecoder(strict=False)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
-_SKIP = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^"\[\]{}]+', re.DOTALL)
 
 
 def line_column(text: str, offset: int) -> tuple[int, int]:
@@ -25,15 +26,16 @@ def locate(text: str, path: tuple[str | int, ...], key: bool = False) -> tuple[i
     """Line, column and end column of the value at `path` in a JSON text, or of its key with `key`.
 
     Of duplicate keys the last counts, as for the parser. A path that is not there gives its nearest parent.
-    A text that does not start as JSON is taken for TOML, where the last key of the path is searched.
+    A text that is not JSON is taken for TOML, where the last key of the path is searched.
     """
     start = _SPACE.match(text).end()  # type: ignore[union-attr]  # the pattern matches anything
-    if text[start : start + 1] not in ("{", "["):
+    try:
+        begin, end = start, _value_end(text, start)
+    except ValueError:
         return _locate_word(text, path)
-    begin, end = start, _value_end(text, start)
     key_span: tuple[int, int] | None = None
     for step in path:
-        found = _child(text, begin, step)
+        found = _members(text, begin).get(step) if text[begin] in "{[" else None
         if found is None:
             break
         key_span, begin, end = found
@@ -99,31 +101,25 @@ def duplicates(text: str) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
                 keys[name] = match.start()
 
 
-def _child(text: str, at: int, step: str | int) -> tuple[tuple[int, int] | None, int, int] | None:
-    """The key span and the value span of one member of the container that starts at `at`."""
-    found = None
-    index = 0
+@lru_cache(maxsize=256)
+def _members(text: str, at: int) -> dict[str | int, Member]:
+    """The members of the container that starts at `at`, by key or index; of duplicate keys the last counts."""
+    members: dict[str | int, Member] = {}
+    keyed = text[at] == "{"
     at = _space(text, at + 1)
     while at < len(text) and text[at] not in "]}":
+        name: str | int = len(members)
         key_span = None
-        name: str | int = index
-        if isinstance(step, str):
-            match = _STRING.match(text, at)
-            if match is None:
-                return found
-            key_span = match.span()
-            name = json.loads(match.group(), strict=False)
-            at = _space(text, _space(text, match.end()) + 1)
+        if keyed:
+            name, end = _DECODER.raw_decode(text, at)
+            key_span = (at, end)
+            at = _space(text, _space(text, end) + 1)
         end = _value_end(text, at)
-        if name == step:
-            found = (key_span, at, end)
-            if isinstance(step, int):
-                return found
-        index += 1
+        members[name] = (key_span, at, end)
         at = _space(text, end)
         if text[at : at + 1] == ",":
             at = _space(text, at + 1)
-    return found
+    return members
 
 
 def _space(text: str, at: int) -> int:
@@ -131,23 +127,8 @@ def _space(text: str, at: int) -> int:
 
 
 def _value_end(text: str, at: int) -> int:
-    first = text[at : at + 1]
-    if first == '"':
-        match = _STRING.match(text, at)
-        return match.end() if match else len(text)
-    if first not in ("{", "["):
-        match = _SCALAR.match(text, at)
-        return match.end() if match else at
-    depth = 0
-    for match in _SKIP.finditer(text, at):
-        token = match.group()
-        if token in ("{", "["):
-            depth += 1
-        elif token in ("}", "]"):
-            depth -= 1
-            if depth == 0:
-                return match.end()
-    return len(text)
+    """Where the value at `at` ends; the parser knows, and is quick."""
+    return _DECODER.raw_decode(text, at)[1]
 
 
 def _locate_word(text: str, path: tuple[str | int, ...]) -> tuple[int, int, int]:
