@@ -11,8 +11,7 @@ __all__ = ["Entry"]
 class Entry:
     """One code. `bad` draws the diagnostic, `good` does not.
 
-    `form` says what the examples are: `json` (a value, or members of an object), `toml` (lab file), `shell`
-    (command lines) or `text` (not meant to parse).
+    Examples are pieces of JSON or of a lab file, or `atomcfg` command lines.
     """
 
     code: str
@@ -20,4 +19,3 @@ class Entry:
     why: str
     bad: str
     good: str
-    form: str = "json"
