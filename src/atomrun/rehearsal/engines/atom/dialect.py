@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from standin.batch import Batch
@@ -30,8 +31,8 @@ class AtomDialect:
             "data": [{"id": self.model, "object": "model", "created": now, "owned_by": "atom"}],
         }
 
-    def metrics(self, batch: Batch, now: float) -> str:
-        return exposition(batch, now)
+    def metrics(self, batch: Batch) -> str:
+        return exposition(batch, time.time())
 
     def pages(self, batch: Batch) -> Mapping[str, Callable[[], Json]]:
         return {"/debug/mtp_stats": lambda: mtp_stats(batch)}

@@ -50,7 +50,7 @@ class Refusal:
 
 
 class Dialect(Protocol):
-    """One engine's words. All methods are pure; `batch` is only read."""
+    """One engine's words. `batch` is only read."""
 
     model: str  # the served id
     max_model_len: int
@@ -62,8 +62,8 @@ class Dialect(Protocol):
     def models(self, now: int) -> Json:
         """The body of /v1/models."""
 
-    def metrics(self, batch: Batch, now: float) -> str:
-        """The text of /metrics at epoch time `now`."""
+    def metrics(self, batch: Batch) -> str:
+        """The text of /metrics."""
 
     def pages(self, batch: Batch) -> Mapping[str, Callable[[], Json]]:
         """Further GET paths and their bodies."""

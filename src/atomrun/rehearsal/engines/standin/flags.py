@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Flag", "add_flags", "fold_underscores", "switches", "values"]
+__all__ = ["Flag", "add_flags", "choices", "fold_underscores", "values"]
 
-_TYPES: dict[str, Callable[[str], object]] = {"text": str, "int": int, "float": float, "json": json.loads}
-_NARGS = {"maybe": "?", "many": "*", "some": "+"}
+_NARGS = {"maybe": "?", "many": "*", "some": "+", "ints": "+", "floats": "+", "texts": "+"}
+_UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 @dataclass(frozen=True)
 class Flag:
     """One option. `names` are its spellings, separated by blanks.
 
-    `kind`: text, int, float, json: one value; ints, texts: one or more; switch: none; negatable: none, with
-    a `--no-` form; maybe: at most one value; many, some: any number of values, at least one.
+    `kind`: text, int, float, json, size (an int, or 1k, 2M): one value; ints, floats, texts, some: one or more;
+    many: any number; maybe: at most one; append: one, may be repeated; switch: none; negatable: none, with a
+    `--no-` form; paired: as negatable, and `--disable-x` undoes `--enable-x`.
     """
 
     names: str
@@ -28,21 +31,22 @@ class Flag:
     required: bool = False
 
 
-def switches(names: str) -> tuple[Flag, ...]:
-    """Flags without a value, one a blank-separated name."""
-    return tuple(Flag(name, "switch") for name in names.split())
-
-
 def values(kind: str, names: str) -> tuple[Flag, ...]:
-    """Flags of one kind that have no default of interest."""
-    return tuple(Flag(name, kind) for name in names.split())
+    """Flags of one kind without a default. `names` is separated by blanks; `|` joins the spellings of one."""
+    return tuple(Flag(name.replace("|", " "), kind) for name in names.split())
+
+
+def choices(table: str) -> tuple[Flag, ...]:
+    """Flags that take one of some words: `--name=a,b,c`, separated by blanks."""
+    pairs = (entry.split("=") for entry in table.split())
+    return tuple(Flag(name.replace("|", " "), "text", None, tuple(words.split(","))) for name, words in pairs)
 
 
 def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag], both_spellings: bool = False) -> None:
     """Add the flags. `both_spellings`: each long name also with `_` for `-` and the reverse."""
     for flag in flags:
         names = _spellings(flag.names.split()) if both_spellings else flag.names.split()
-        _add(parser, flag, names)
+        parser.add_argument(*names, **_settings(flag))
 
 
 def fold_underscores(argv: Sequence[str]) -> list[str]:
@@ -54,29 +58,67 @@ def fold_underscores(argv: Sequence[str]) -> list[str]:
     return folded
 
 
+class _Paired(argparse.BooleanOptionalAction):
+    """`--enable-x` with `--no-enable-x` and `--disable-x`; the same the other way round."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
+        super().__init__(option_strings, dest, **settings)
+        swapped = [_swapped(name) for name in option_strings]
+        self._undoing = {name for name in (*self.option_strings, *swapped) if name not in option_strings}
+        self.option_strings = [*self.option_strings, *(name for name in swapped if name not in self.option_strings)]
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse's signature
+        namespace: argparse.Namespace,
+        values: object,  # noqa: ARG002
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, option_string not in self._undoing)
+
+
+def _swapped(name: str) -> str:
+    if name.startswith("--enable-"):
+        return name.replace("--enable-", "--disable-", 1)
+    return name.replace("--disable-", "--enable-", 1)
+
+
+def _size(text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT])", text.strip())
+    return int(float(found.group(1)) * _UNITS[found.group(2)]) if found else int(text)
+
+
+_TYPES: dict[str, Callable[[str], object]] = {
+    "int": int,
+    "ints": int,
+    "float": float,
+    "floats": float,
+    "json": json.loads,
+    "size": _size,
+}
+
+
 def _spellings(names: Iterable[str]) -> list[str]:
     found: list[str] = []
     for name in names:
-        dashed = "--" + name[2:].replace("_", "-")
-        snake = "--" + name[2:].replace("-", "_")
-        found += [name] if not name.startswith("--") else [dashed, snake]
+        dashed, snake = "--" + name[2:].replace("_", "-"), "--" + name[2:].replace("-", "_")
+        found += [dashed, snake] if name.startswith("--") else [name]
     return list(dict.fromkeys(found))
 
 
-def _add(parser: argparse._ActionsContainer, flag: Flag, names: list[str]) -> None:
+def _settings(flag: Flag) -> dict[str, Any]:
     if flag.kind == "switch":
-        parser.add_argument(*names, action="store_true", default=flag.default is True)
-    elif flag.kind == "negatable":
-        parser.add_argument(*names, action=argparse.BooleanOptionalAction, default=flag.default)
-    elif flag.kind in _NARGS:
-        parser.add_argument(*names, nargs=_NARGS[flag.kind], default=flag.default, choices=flag.choices or None)
-    else:
-        kind, plural = flag.kind.removesuffix("s"), flag.kind.endswith("s")
-        parser.add_argument(
-            *names,
-            type=_TYPES[kind],
-            nargs="+" if plural else None,
-            default=flag.default,
-            choices=flag.choices or None,
-            required=flag.required,
-        )
+        return {"action": "store_true"}
+    if flag.kind in {"negatable", "paired"}:
+        action = _Paired if flag.kind == "paired" else argparse.BooleanOptionalAction
+        return {"action": action, "default": flag.default}
+    settings: dict[str, Any] = {"default": flag.default, "required": flag.required}
+    if flag.kind == "append":
+        settings["action"] = "append"
+    if flag.kind in _TYPES:
+        settings["type"] = _TYPES[flag.kind]
+    if flag.kind in _NARGS:
+        settings["nargs"] = _NARGS[flag.kind]
+    if flag.choices:
+        settings["choices"] = flag.choices
+    return settings

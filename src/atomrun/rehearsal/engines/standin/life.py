@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aiohttp import web
 
@@ -103,7 +103,8 @@ class Life:
         if self._group is None:
             await asked
             return 0
-        await asyncio.wait([asked, self._group.lost], return_when=asyncio.FIRST_COMPLETED)
+        both: list[asyncio.Future[Any]] = [asked, self._group.lost]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if asked.done():
             return 0
         await asyncio.sleep(self._knobs.peer_grace_s)

@@ -106,7 +106,7 @@ class _Desk:
         return _json(self._dialect.models(int(time.time())))
 
     async def metrics(self, _: web.Request) -> web.StreamResponse:
-        text = self._dialect.metrics(self._batch, time.time())
+        text = self._dialect.metrics(self._batch)
         return web.Response(text=text, content_type="text/plain", charset="utf-8")
 
     async def complete(self, request: web.Request) -> web.StreamResponse:

@@ -13,7 +13,7 @@ from .dialect import Json
 from .load import Shot
 from .words import count
 
-__all__ = ["get_json", "post", "read_completion", "session"]
+__all__ = ["get_json", "get_text", "post", "read_completion", "session"]
 
 Reader = Callable[[Shot, Json, float], bool]
 
@@ -85,3 +85,12 @@ async def get_json(http: aiohttp.ClientSession, url: str) -> Json | None:
             return await response.json() if response.status == 200 else None
     except (aiohttp.ClientError, OSError, ValueError):
         return None
+
+
+async def get_text(http: aiohttp.ClientSession, url: str) -> str:
+    """The text behind a URL; empty if there is none to be had."""
+    try:
+        async with http.get(url) as response:
+            return await response.text() if response.status == 200 else ""
+    except (aiohttp.ClientError, OSError, ValueError):
+        return ""
