@@ -1,7 +1,7 @@
 """What a stage works with: the plan, the nodes, where things are written, and what was found so far.
 
 `RunContext` is frozen: a stage changes only the records it points at (`NodeRun`, `SessionRun`, `CellRun`,
-`Record`), each from the main thread.
+`Record`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from atomcfg.tokens import Hole
 from .bindings import rank_values
 from .events import Event, EventKind
 from .fanout import Answers, T, on_all
+from .findings import Finding
 from .folder import RunFolder
 from .host import Exit, Host
 from .jobs import Place
@@ -43,16 +44,17 @@ class Options:
 
 @define
 class NodeRun:
-    """One node and what this run knows of it."""
+    """One node and what this run knows of it. While nodes work side by side, each changes only its own record."""
 
     node: Node
-    host: Host
-    env: Mapping[str, str] = field(factory=dict)  # a rehearsal's own
+    connect: Callable[[], Host]
+    connection: Host | None = None
     mapped: Mapping[str, str] = field(factory=dict)  # bindings that a rehearsal sets for this rank
     run_dir: str = ""  # the run's directory on the host
     root: str = ""  # the agent's directory; empty until the node is ours
     runtime: tuple[str, ...] = ()
     place: Place | None = None  # where programs run; None until launched
+    tools: frozenset[str] = frozenset()  # programs on the host, as far as we look for them
     fabric: dict[str, str] = field(factory=dict)
     vram_used: int | None = None  # bytes, before the first server started
 
@@ -62,7 +64,14 @@ class NodeRun:
 
     @property
     def name(self) -> str:
-        return self.host.name
+        return self.node.address
+
+    @property
+    def host(self) -> Host:
+        """The node, once connected."""
+        if self.connection is None:
+            raise AssertionError(f"{self.name} is not connected")
+        return self.connection
 
     @property
     def inside(self) -> Place:
@@ -82,6 +91,8 @@ class SessionRun:
     started: bool = False
     dead: str = ""
     served: bool = False  # it was ready once
+    ready_s: float = 0.0  # from start to ready
+    ready_uptime: float = 0.0  # when it was ready, by the head's uptime
 
     @property
     def job(self) -> str:
@@ -94,16 +105,20 @@ class CellRun:
     """One attempt at a cell, as its stages fill it."""
 
     cell: Cell
+    number: int  # its place in the plan
     attempt: int = 1
+    started: bool = False
     exit: Exit | None = None
-    began: str = ""
+    began: str = ""  # as the client's clock shows it, "%Y%m%d-%H%M%S"
     artifact: str | None = None
-    trouble: str = ""  # why there is no exit or no artifact to judge
+    log: str = ""
+    trouble: str = ""  # why there is no exit
     hint: str = ""
 
     @property
     def job(self) -> str:
-        return f"cell-{self.cell.id}.{self.attempt}"
+        """A name that is plain whatever the cell's id holds."""
+        return f"cell-{self.number}.{self.attempt}"
 
 
 @define
@@ -115,6 +130,7 @@ class Record:
     blocks: list[BlockResult] = field(factory=list)
     facts: dict[str, str] = field(factory=dict)
     warnings: list[str] = field(factory=list)
+    findings: list[Finding] = field(factory=list)  # of the launcher, for the table of preflight
     deselected: dict[str, str] = field(factory=dict)
     interrupted: bool = False
 

@@ -31,7 +31,6 @@ class Place:
     python: str = "python3"
     runtime: tuple[str, ...] = ()  # ("docker",) or ("sudo", "-n", "docker")
     container: str = ""
-    env: Mapping[str, str] = field(factory=dict)  # added to every program, as a rehearsal's PATH is
 
     @property
     def probe(self) -> tuple[str, ...]:
@@ -70,7 +69,7 @@ def environment(
 
 def command(place: Place, argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The argv on the host of a short command; its standard input reaches the program."""
-    settings = [f"{name}={value}" for name, value in {**place.env, **(env or {})}.items()]
+    settings = [f"{name}={value}" for name, value in (env or {}).items()]
     if not place.container:
         return ("env", *settings, *argv) if settings else tuple(argv)
     flags = [word for setting in settings for word in ("-e", setting)]
@@ -81,9 +80,7 @@ def job(place: Place, run_id: str, task: Task) -> JobSpec:
     """The job that runs `task` under the node's supervisor."""
     wrapped = ("sh", "-c", _wrapper(), "atomrun", record_of(place, task.name), task.fresh, *task.argv)
     if not place.container:
-        return JobSpec(
-            task.name, wrapped, task.deadline_s, {**place.env, **task.env}, task.secrets, (), task.grace_s
-        )
+        return JobSpec(task.name, wrapped, task.deadline_s, task.env, task.secrets, (), task.grace_s)
     cookie = f"{run_id}/{task.name}"
     return JobSpec(
         name=task.name,

@@ -8,10 +8,12 @@ from typing import Any, Callable, Dict, List
 
 from .functional import API_SMOKE, HEALTH_CHECK, run_checks
 from .needle import run_needles
+from .net import accept, connect
 from .procs import Job, holders, listening, members, stop
 from .quality import fingerprint, run_mtp
 from .ready import Target, climb
 from .web import Server, Unreachable
+from .weights import inspect
 
 __all__ = ["MODES", "main"]
 
@@ -45,6 +47,18 @@ def _stop(order: Order) -> Order:
     return {"left": stop(_job(order), float(order["grace_s"]))}
 
 
+def _weights(order: Order) -> Order:
+    return inspect(order["models_dir"], order["model"])
+
+
+def _accept(order: Order) -> Order:
+    return accept(order["address"], order["port"], order["count"], order["seconds"])
+
+
+def _connect(order: Order) -> Order:
+    return connect(order["address"], order["port"], order["seconds"])
+
+
 def _functional(order: Order) -> Order:
     server, path = _server(order), order["health_path"]
     asked = (("api_smoke", API_SMOKE), ("health_check", HEALTH_CHECK))
@@ -68,6 +82,9 @@ MODES: Dict[str, Callable[[Order], Order]] = {
     "free": _free,
     "gone": _gone,
     "stop": _stop,
+    "weights": _weights,
+    "accept": _accept,
+    "connect": _connect,
     "functional": _functional,
     "needle": _needle,
     "mtp": _mtp,

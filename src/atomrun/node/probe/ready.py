@@ -2,6 +2,7 @@
 
 # ruff: noqa: UP006, UP035 - must run on Python 3.6
 import time
+from pathlib import Path
 from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 from .procs import Job, holders, is_ours, listening
@@ -81,20 +82,25 @@ RUNGS: Tuple[Tuple[str, Callable[[Target], None]], ...] = (
 def climb(target: Target, say: Callable[[Dict[str, Any]], None]) -> Dict[str, Any]:
     """Wait until every rung holds, with growing pauses.
 
-    {"ready": bool, "rung": the one that does not hold, "reason", "final": it never will, "seconds"}; each change of
-    rung or reason is told to `say`.
+    {"ready": bool, "rung": the one that does not hold, "reason", "final": it never will, "seconds", "uptime"}; each
+    change of rung or reason is told to `say`.
     """
     began, pause, told = time.monotonic(), FIRST_PAUSE_S, ("", "")
     while True:
         rung, reason, final = _first_fault(target)
         seconds = round(time.monotonic() - began, 3)
         if not rung or final or time.monotonic() >= target.deadline:
-            return {"ready": not rung, "rung": rung, "reason": reason, "final": final, "seconds": seconds}
+            ended = {"ready": not rung, "rung": rung, "reason": reason, "final": final}
+            return dict(ended, seconds=seconds, uptime=_uptime())
         if (rung, reason) != told:
             told = (rung, reason)
             say({"rung": rung, "reason": reason, "seconds": seconds})
         time.sleep(min(pause, target.left()))
         pause = min(LONGEST_PAUSE_S, pause * 1.2)
+
+
+def _uptime() -> float:
+    return float(Path("/proc/uptime").read_text().split()[0])
 
 
 def _first_fault(target: Target) -> Tuple[str, str, bool]:

@@ -1,0 +1,2 @@
+# Prints the kernel log, with the rights of root if that needs them.
+dmesg 2>/dev/null || sudo -n dmesg

@@ -1,0 +1,55 @@
+# What a node must have before anything starts there. Prints KEY<TAB>VALUE lines; makes RUN_DIR and nothing else.
+#   RUNTIME ("" for none) IMAGE RUN_DIR PORTS (words) PATH...: paths that must exist
+set -u
+runtime=$1 image=$2 run_dir=$3 ports=$4
+shift 4
+tell() { printf '%s\t%s\n' "$1" "$(printf %s "$2" | tr '\n\t' '  ')"; }
+
+if [ -n "$runtime" ]; then
+  if why=$("$runtime" ps -q 2>&1 >/dev/null); then
+    tell runtime "$runtime"
+  elif also=$(sudo -n "$runtime" ps -q 2>&1 >/dev/null); then
+    tell runtime "sudo -n $runtime"
+    runtime="sudo -n $runtime"
+  else
+    tell runtime_error "$why; with sudo -n: $also"
+    runtime=
+  fi
+fi
+if [ -n "$runtime" ]; then
+  # A separate list, since an inspection that fails says only in words whether the image is absent.
+  if images=$($runtime images --no-trunc -q 2>&1); then
+    id=$($runtime image inspect --format '{{.Id}}' "$image" 2>/dev/null) || id=
+    tell image "${id:-absent}"
+  else
+    tell image_error "$images"
+  fi
+fi
+
+if why=$(mkdir -p "$run_dir" 2>&1 && : 2>&1 >"$run_dir/.atomrun"); then
+  tell disk_kb "$(df -Pk "$run_dir" | awk 'NR == 2 { print $4 }')"
+else
+  tell run_dir_error "$why"
+fi
+
+for path in "$@"; do
+  [ -e "$path" ] || tell missing "$path"
+done
+
+for port in $ports; do
+  hex=$(printf :%04X "$port")
+  inode=$(awk -v p="$hex" '$4 == "0A" && substr($2, length($2) - 4) == p { print $10; exit }' /proc/net/tcp /proc/net/tcp6)
+  [ -n "$inode" ] || continue
+  who='by a process of another user'
+  for process in /proc/[0-9]*; do
+    if ls -l "$process/fd" 2>/dev/null | grep -qF "socket:[$inode]"; then
+      who="by pid ${process#/proc/}: $(tr '\0' ' ' <"$process/cmdline" | cut -c 1-200)"
+      break
+    fi
+  done
+  tell port "$port is in use $who"
+done
+
+set -- /sys/class/drm/card*/device/mem_info_vram_used
+[ -r "$1" ] && tell vram "$(cat "$@" | awk '{ sum += $1 } END { printf "%.0f", sum }')"
+exit 0

@@ -1,0 +1,51 @@
+"""The GPU poll of a session: a job on every node that samples, and ends by itself at the latest at its deadline."""
+
+from __future__ import annotations
+
+from .context import NodeRun, RunContext
+from .fanout import Answers
+from .host import JobSpec
+from .jobs import command
+from .scripts import script
+
+__all__ = ["poll_job", "poll_output", "start_poll", "stop_poll"]
+
+_INTERVAL_S = 10
+_SECONDS = 24 * 3600
+_LIMIT_BYTES = 32 << 20
+_TOOLS = frozenset({"amd-smi", "rocm-smi"})
+
+
+def poll_job(run: RunContext) -> str:
+    return f"gpu-{run.the_session.session.index}.{run.the_session.generation}"
+
+
+def start_poll(run: RunContext) -> None:
+    """Start sampling, if the plan asks for it. A poll that cannot be started is not worth the run: the block that
+    reports it says so."""
+    if run.plan.checks.gpu_metrics_poll:
+        _noted(run, "start", run.ask(lambda node: node.host.start(_spec(run, node))))
+
+
+def stop_poll(run: RunContext) -> None:
+    if run.plan.checks.gpu_metrics_poll:
+        _noted(run, "stop", run.ask(lambda node: node.host.stop(poll_job(run), 1.0), ending=True))
+
+
+def poll_output(run: RunContext, node: NodeRun) -> str:
+    """What the tool said so far."""
+    return node.host.output(poll_job(run), "out", 0, _LIMIT_BYTES).decode("utf-8", "replace")
+
+
+def _spec(run: RunContext, node: NodeRun) -> JobSpec:
+    """On the host where it has a tool, else where the programs run."""
+    numbers = [str(_INTERVAL_S), str(_SECONDS), str(_LIMIT_BYTES)]
+    argv = ("sh", "-c", script("gpu_poll"), "gpu_poll", *numbers)
+    if not node.tools & _TOOLS:
+        argv = command(node.inside, argv)
+    return JobSpec(poll_job(run), argv, _SECONDS)
+
+
+def _noted(run: RunContext, verb: str, answers: Answers[object]) -> None:
+    for error in answers.failures.values():
+        run.note(f"cannot {verb} the GPU poll on {error.node}: {error.message}")
