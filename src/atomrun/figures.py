@@ -8,8 +8,19 @@ from atomcfg.metrics import Tier, find
 
 from .results import CellResult, CellState, Verdict
 
-__all__ = ["comparison", "duration", "figure", "number", "visible"]
+__all__ = ["FIGURES", "comparison", "duration", "figure", "number", "visible"]
 
+# What tables of cells show, with its heading; throughput in tok/s, latency in ms.
+FIGURES = {
+    "output_throughput": "output tok/s",
+    "output_tput_per_gpu": "tok/s/GPU",
+    "mean_ttft_ms": "TTFT mean",
+    "p99_ttft_ms": "TTFT p99",
+    "mean_tpot_ms": "TPOT mean",
+    "p99_tpot_ms": "TPOT p99",
+    "p99_e2el_ms": "E2E p99",
+    "success_rate": "success",
+}
 _SIGNS = {"min": "≥", "min_tok_s": "≥", "min_ratio": "≥", "max": "≤", "max_ms": "≤", "within": "≈"}
 # Controls, marks that reorder text, and what no document may hold. Line feeds are the caller's to split on.
 _UNSEEN = re.compile(

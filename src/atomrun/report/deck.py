@@ -11,14 +11,14 @@ from markupsafe import Markup
 
 from atomcfg.metrics import Tier
 from atomcfg.plan import Plan
-from atomrun.figures import duration, figure, number, visible
+from atomrun.figures import FIGURES, duration, figure, number, visible
 from atomrun.gate import tiers
 from atomrun.results import BlockResult, CellState, ExitCode, RunResult, RunVerdict, StageStatus
 from atomrun.shelltext import quoted
 from atomrun.wording import counts, headline, is_rehearsal
 
 from .charts import BOX, charts
-from .views import FIGURES, Group, groups, rows, tone_of, tracks
+from .views import Group, groups, rows, tone_of, tracks
 
 __all__ = ["deck"]
 

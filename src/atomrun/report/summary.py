@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from atomrun.figures import comparison, duration, figure, visible
+from atomrun.figures import FIGURES, comparison, duration, figure, visible
 from atomrun.gate import tiers, verdicts_of
 from atomrun.results import CellState, ExitCode, RunResult, Status
 from atomrun.wording import cell_word, counts, headline, is_rehearsal, status_word
@@ -15,14 +15,6 @@ __all__ = ["summary"]
 _MARKUP = re.compile(r"[&<>|`*\[\]$~\\@#!]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ROWS = 100  # a CI page is read, not searched; everything is in report.html
 _ICONS = {"PASS": "✅", "FAIL": "❌", "INVALID": "🚫", "INCOMPLETE": "🚫", "SKIPPED": "⚠️"}
-_COLUMNS = {
-    "output tok/s": "output_throughput",
-    "tok/s/GPU": "output_tput_per_gpu",
-    "mean TTFT ms": "mean_ttft_ms",
-    "p99 TTFT ms": "p99_ttft_ms",
-    "mean TPOT ms": "mean_tpot_ms",
-    "success": "success_rate",
-}
 
 
 def summary(result: RunResult) -> str:
@@ -76,10 +68,10 @@ def _cells(result: RunResult) -> list[str]:
     rows = []
     for cell in result.cells:
         word = cell_word(cell, tiers(cell.verdicts), rehearsal)
-        figures = [figure(cell, name) for name in _COLUMNS.values()]
+        figures = [figure(cell, name) for name in FIGURES]
         why = cell.reason if cell.state is not CellState.VALID else ""
         rows.append([escape(cell.id), f"{_icon(word)}{escape(word)}", *figures, escape(why)])
-    return _table(["cell", "verdict", *_COLUMNS, "why"], rows)
+    return _table(["cell", "verdict", *FIGURES.values(), "why"], rows)
 
 
 def _gates(result: RunResult) -> list[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Sequence
 
+from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from atomrun.figures import comparison, duration, figure, visible
-from atomrun.gate import tiers, verdicts_of
-from atomrun.results import BlockResult, CellResult, CellState, ExitCode, RunResult, StageStatus, Status, Verdict
+from atomcfg.metrics import Tier
+from atomrun.figures import FIGURES, comparison, duration, figure, visible
+from atomrun.gate import describe, tiers, verdicts_of
+from atomrun.results import CellResult, CellState, ExitCode, RunResult, StageStatus, Status, Verdict
 from atomrun.wording import cell_word, counts, headline, is_rehearsal, status_word
 
 __all__ = ["final_line", "render"]
@@ -23,8 +26,9 @@ _STYLES = {
 _ORDER = {Status.FAIL: 0, Status.INVALID: 1, Status.SKIPPED: 2, Status.PASS: 3, Status.INFO: 4}
 _STATES = {CellState.INCOMPLETE: 0, CellState.INVALID: 1, CellState.VALID: 2}
 _CLOSEST = 12  # passing gates shown in full
-_REASONS = 8
-_SHOWN = ("output_throughput", "output_tput_per_gpu", "mean_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "success_rate")
+_LINES = 8  # of one kind: the files have the rest
+_WIDE = 120
+_FINE = ("PASS", "held", "RECORD", "RECORD (pass)", "RECORD (held)")
 
 
 def final_line(result: RunResult) -> str:
@@ -33,114 +37,103 @@ def final_line(result: RunResult) -> str:
     return f"{headline(result)} (exit {code}) · {counts(result)} · {duration(result.seconds)} · {result.run_id}"
 
 
-def render(result: RunResult, *, failed_only: bool = False) -> RenderableType:
-    """Tables of cells, gates and checks, then the reasons and the final line. `failed_only` leaves out what
-    passed or was only recorded."""
-    rehearsal = is_rehearsal(result)
-    parts: list[RenderableType] = [_cells(result.cells, rehearsal, failed_only)] if result.cells else []
-    gates = _gates(result, rehearsal, failed_only)
-    if gates is not None:
-        parts.append(gates)
-    if result.blocks:
-        parts.append(_checks(result.blocks))
-    parts += [_line("warning", warning, "yellow") for warning in result.warnings]
-    parts += _reasons(result)
+def render(result: RunResult, width: int, *, failed_only: bool = False) -> RenderableType:
+    """Tables of cells, gates and checks, then the reasons and the final line, none wider than `width` columns.
+
+    `failed_only` leaves out what passed or was only recorded.
+    """
+    parts: list[RenderableType] = []
+    for table in (_cells(result, width, failed_only), _gates(result, width, failed_only), _checks(result)):
+        parts += [table] if table.row_count or table.caption else []
+    if width < _WIDE:
+        skipped = [item for item in verdicts_of(result.cells, result.blocks) if item.status is Status.SKIPPED]
+        parts += _some("skipped", [f"{item.owner} {describe(item)}" for item in skipped], "yellow")
+    parts += _some("warning", result.warnings, "yellow")
+    parts += _some("why", result.reasons, "bold")
+    parts += _some("try", _hints(result), "cyan")
     parts.append(Text(visible(final_line(result)), style="bold"))
     return Group(*parts)
 
 
-def _cells(cells: Iterable[CellResult], rehearsal: bool, failed_only: bool) -> Table:
+def _cells(result: RunResult, width: int, failed_only: bool) -> Table:
+    rehearsal = is_rehearsal(result)
+    words = {cell.id: cell_word(cell, tiers(cell.verdicts), rehearsal) for cell in result.cells}
+    shown = [cell for cell in result.cells if not (failed_only and words[cell.id] in _FINE)]
     table = _table("REHEARSAL: cells" if rehearsal else "cells")
-    table.add_column("cell", overflow="fold", min_width=16)
+    table.add_column("cell", overflow="fold", min_width=12)
     table.add_column("verdict", no_wrap=True)
-    for name in _SHOWN:
-        table.add_column(name.replace("_", " "), justify="right", min_width=8)
-    table.add_column("why", overflow="fold", ratio=1)
-    for cell in sorted(cells, key=_cell_rank):
-        word = cell_word(cell, tiers(cell.verdicts), rehearsal)
-        if failed_only and word in ("PASS", "held", "RECORD", "RECORD (pass)", "RECORD (held)"):
-            continue
-        table.add_row(
-            Text(visible(cell.id)),
-            _word(word),
-            *(figure(cell, name) for name in _SHOWN),
-            Text(visible(cell.reason)),
-        )
+    names = list(FIGURES)[: max(2, (width - 44) // 14)]
+    for name in names:
+        table.add_column(FIGURES[name], justify="right", no_wrap=True)
+    for cell in sorted(shown, key=_cell_rank):
+        table.add_row(Text(visible(cell.id)), _word(words[cell.id]), *(figure(cell, name) for name in names))
     return table
 
 
-def _gates(result: RunResult, rehearsal: bool, failed_only: bool) -> Table | None:
-    verdicts = verdicts_of(result.cells, result.blocks)
-    shown = sorted((item for item in verdicts if item.status is not Status.INFO), key=_rank)
-    passed = [item for item in shown if item.status is Status.PASS]
-    hidden = passed if failed_only else passed[_CLOSEST:]
-    rows = [item for item in shown if item.status is not Status.PASS]
-    rows = _fold_invalid(rows) + [item for item in passed if item not in hidden]
-    if not rows:
-        return None
+def _gates(result: RunResult, width: int, failed_only: bool) -> Table:
+    rehearsal = is_rehearsal(result)
+    ranked = sorted(verdicts_of(result.cells, result.blocks), key=_rank)
+    passed = [item for item in ranked if item.status is Status.PASS]
+    shown = [item for item in ranked if item.status in (Status.FAIL, Status.SKIPPED)]
+    closest = [] if failed_only else passed[:_CLOSEST]
     table = _table("REHEARSAL: gates, worst first" if rehearsal else "gates, worst first")
-    table.add_column("cell or check", overflow="fold", min_width=16)
-    table.add_column("metric", overflow="fold", min_width=18)
+    table.add_column("cell or check", overflow="fold", min_width=12)
+    table.add_column("metric", overflow="fold", min_width=16)
     table.add_column("verdict", no_wrap=True)
     for name in ("actual", "bound", "margin"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    table.add_column("why, or where it is written", overflow="fold", ratio=1)
-    for item in rows:
-        table.add_row(*_gate_row(item, rehearsal))
-    if hidden:
-        table.caption = f"and {len(hidden)} more that {'held' if rehearsal else 'passed'}, with more room"
+    if width >= _WIDE:
+        table.add_column("written at, why", overflow="fold", ratio=1)
+    for item in (*shown, *closest):
+        table.add_row(*_gate_row(item, rehearsal)[: len(table.columns)])
+    if len(passed) > len(closest):
+        table.caption = f"and {len(passed) - len(closest)} more that held"
     return table
 
 
 def _gate_row(item: Verdict, rehearsal: bool) -> tuple[RenderableType, ...]:
     actual, bound, margin = comparison(item)
-    why = " · ".join(part for part in (item.reason, item.source, "cannot fail" if item.vacuous else "") if part)
+    why = " · ".join(part for part in (item.source, item.reason, "cannot fail" if item.vacuous else "") if part)
     return (
         Text(visible(item.owner)),
         Text(visible(item.metric)),
         _word(status_word(item, rehearsal)),
         actual,
-        bound,
+        Text(visible(f"{bound} {item.unit}" if bound else "")),
         margin,
-        Text(visible(item.unit)),
         Text(visible(why)),
     )
 
 
-def _fold_invalid(items: list[Verdict]) -> list[Verdict]:
-    """Without the specs that were not judged because their cell is invalid: the cell's own row says so."""
-    return [item for item in items if item.status is not Status.INVALID]
-
-
-def _checks(blocks: Iterable[BlockResult]) -> Table:
-    table = _table("checks")
+def _checks(result: RunResult) -> Table:
+    table = _table("REHEARSAL: checks" if is_rehearsal(result) else "checks")
     table.add_column("check", overflow="fold", min_width=12)
     table.add_column("id", overflow="fold")
     table.add_column("status", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1)
-    for block in blocks:
+    for block in result.blocks:
         name = Text(visible(block.block))
         table.add_row(name, Text(visible(block.id)), _word(block.status), Text(visible(block.reason)))
     return table
 
 
-def _reasons(result: RunResult) -> list[RenderableType]:
-    lines: list[RenderableType] = [_line("why", reason, "bold") for reason in result.reasons[:_REASONS]]
-    if len(result.reasons) > _REASONS:
-        lines.append(Text(f"and {len(result.reasons) - _REASONS} more reasons"))
+def _hints(result: RunResult) -> tuple[str, ...]:
     hints = [stage.hint for stage in result.stages if stage.status is StageStatus.FAILED]
-    hints += [cell.hint for cell in result.cells]
-    lines += [_line("try", hint, "cyan") for hint in dict.fromkeys(filter(None, hints))]
-    return lines
+    hints += [cell.hint for cell in sorted(result.cells, key=_cell_rank)]
+    return tuple(dict.fromkeys(filter(None, hints)))
 
 
-def _line(label: str, text: str, style: str) -> Text:
-    return Text.assemble((f"{label}: ", style), visible(text))
+def _some(label: str, lines: Sequence[str], style: str) -> list[RenderableType]:
+    shown: list[RenderableType] = [Text.assemble((f"{label}: ", style), visible(line)) for line in lines[:_LINES]]
+    if len(lines) > _LINES:
+        shown.append(Text(f"{label}: and {len(lines) - _LINES} more", style="dim"))
+    return shown
 
 
 def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", caption_justify="left", title_style="bold", expand=False)
+    return Table(
+        title=title, title_justify="left", caption_justify="left", title_style="bold", box=box.SIMPLE_HEAD, expand=False
+    )
 
 
 def _word(word: str) -> Text:
@@ -153,4 +146,6 @@ def _cell_rank(cell: CellResult) -> tuple[int, int, str]:
 
 
 def _rank(item: Verdict) -> tuple[bool, int, float]:
-    return item.recorded, _ORDER[item.status], item.margin_pct if item.margin_pct is not None else float("inf")
+    # Health has no room to spare in a perfect run: a pass of it is never among the closest.
+    spare = item.margin_pct is None or (item.tier == Tier.HEALTH and item.status is Status.PASS)
+    return item.recorded, _ORDER[item.status], math.inf if spare else item.margin_pct or 0.0

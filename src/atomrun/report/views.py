@@ -9,13 +9,13 @@ from attrs import frozen
 from atomcfg.metrics import Tier, find
 from atomcfg.plan import Plan
 from atomcfg.tokens import Token, fill
-from atomrun.figures import comparison, duration, figure, number
+from atomrun.figures import FIGURES, comparison, duration, figure, number
 from atomrun.gate import TierOutcome, tiers
 from atomrun.results import CellResult, RunResult, StageResult, StageStatus, Status, Verdict
 from atomrun.shelltext import quoted
 from atomrun.wording import cell_word, is_rehearsal, status_word
 
-__all__ = ["FIGURES", "Group", "Row", "Track", "groups", "rows", "tracks"]
+__all__ = ["Group", "Row", "Track", "groups", "rows", "tracks"]
 
 _TONES = {
     Status.PASS: "good",
@@ -23,16 +23,6 @@ _TONES = {
     Status.INVALID: "void",
     Status.SKIPPED: "warn",
     Status.INFO: "calm",
-}
-FIGURES = {
-    "output_throughput": "output tok/s",
-    "output_tput_per_gpu": "tok/s/GPU",
-    "mean_ttft_ms": "TTFT mean",
-    "p99_ttft_ms": "TTFT p99",
-    "mean_tpot_ms": "TPOT mean",
-    "p99_tpot_ms": "TPOT p99",
-    "p99_e2el_ms": "E2E p99",
-    "success_rate": "success",
 }
 _ROOM = 50.0  # percent of margin at which the bar is full
 _WORDS = {
