@@ -67,12 +67,13 @@ def _report_conflict(entry: Given, option: Option, document: Document, found: Di
         ours = f"{option.flag} {option.value}".rstrip()
         found.error("A500", f"{given}, but the driver writes {ours}", _value_span(document, entry), "remove it")
         return
-    origin = option.origins[-1] if len(option.origins) == 1 else option.origins[0]
-    stated = f"{dotted(origin)} is {option.value}"
-    default = "" if document.get(*origin) is not None else " by default"
-    related = [Related(f"{stated}{default}", document.span(origin))]
-    hint = f"write it in one place only, {dotted(origin)}"
-    found.error("A500", f"{given}, but {stated}{default}", _value_span(document, entry), hint, related)
+    settings = " and ".join(map(dotted, option.origins))
+    stated = f"{settings} {'is' if len(option.origins) == 1 else 'make it'} {option.value}"
+    if all(document.get(*origin) is None for origin in option.origins):
+        stated += " by default"
+    related = [Related(stated, document.span(option.origins[0]))]
+    hint = f"write it in one place only, {settings}"
+    found.error("A500", f"{given}, but {stated}", _value_span(document, entry), hint, related)
 
 
 def _check_name(program: Program, entry: Given, flag: FlagName, span: Span, found: Diagnostics) -> None:

@@ -121,7 +121,7 @@ def read_object(arguments: object, path: JsonPath, table: FlagTable) -> tuple[Gi
         return ()
     found: list[Given] = []
     for key, value in arguments.items():
-        option = f"--{key.lstrip('-')}"
+        option = key if key.startswith("-") else f"--{key}"
         words: tuple[str, ...]
         values: tuple[str, ...]
         if value is None or value is False:
