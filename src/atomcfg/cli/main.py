@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from .options import build_parser
 
 __all__ = ["run"]
 
+_COMMANDS = {
+    "plan": ("plan", "run_plan"),
+    "check": ("check", "run_check"),
+    "explain": ("reference", "run_explain"),
+    "schema": ("reference", "run_schema"),
+    "show": ("show", "run_show"),
+    "trace": ("show", "run_trace"),
+    "diff": ("show", "run_diff"),
+    "list": ("examples", "run_list"),
+}
+
 
 def run(argv: Sequence[str]) -> int:
     """The exit status of one command."""
     args = build_parser().parse_args(argv)
-    if args.command == "explain":
-        from .explain import run_explain
-
-        return run_explain(args)
-    from .plan import run_plan
-
-    return run_plan(args)
+    module, function = _COMMANDS[args.command]
+    command: Callable[[Namespace], int] = getattr(import_module(f"atomcfg.cli.{module}"), function)
+    return command(args)

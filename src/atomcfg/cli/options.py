@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from atomcfg._version import __version__
 
 __all__ = ["add_compile_options", "build_parser"]
+
+Commands = Any  # argparse has no public name for what add_subparsers returns
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -19,12 +22,51 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"atomcfg {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_plan(commands)
-    explain = commands.add_parser("explain", help="what a diagnostic code means, with a bad and a good example")
-    explain.add_argument("code", metavar="CODE", help="a code such as A204")
+    _add_check(commands)
+    _add_reference(commands)
+    _add_readers(commands)
+    commands.add_parser("list", help="the shipped configs")
     return parser
 
 
-def _add_plan(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_check(commands: Commands) -> None:
+    check = commands.add_parser("check", help="check files and folders", description="Check every profile.")
+    check.add_argument("paths", nargs="+", metavar="PATH", help="a config, threshold or cluster file, or a folder")
+    check.add_argument(
+        "--cluster", "--cluster_file", "--cluster-file", metavar="FILE", help="check with this cluster"
+    )
+    check.add_argument(
+        "--lab", metavar="FILE", help="what this lab supplies (default: lab.toml beside each config)"
+    )
+    check.add_argument(
+        "--format", choices=("text", "json", "github", "sarif"), default="text", help="how to show it"
+    )
+    add_report_options(check)
+
+
+def _add_reference(commands: Commands) -> None:
+    explain = commands.add_parser("explain", help="what a diagnostic code means, with a bad and a good example")
+    explain.add_argument("code", metavar="CODE", help="a code such as A204")
+    schema = commands.add_parser("schema", help="print a JSON schema")
+    schema.add_argument("name", nargs="?", metavar="NAME", help="a schema; without it, their names")
+
+
+def _add_readers(commands: Commands) -> None:
+    show = commands.add_parser("show", help="show a plan")
+    show.add_argument("plan", metavar="PLAN")
+    show.add_argument("--cell", metavar="ID", help="only this cell and its server")
+    show.add_argument("--commands", action="store_true", help="the shell text of every command")
+    trace = commands.add_parser("trace", help="where a value came from and what it became")
+    trace.add_argument("plan", metavar="PLAN")
+    trace.add_argument("path", nargs="?", metavar="PATH", help="a configuration path such as params.seed")
+    diff = commands.add_parser("diff", help="what changed in meaning between two plans (exit 1 if anything did)")
+    diff.add_argument("before", metavar="A")
+    diff.add_argument("after", metavar="B")
+    for reader in (trace, diff):
+        reader.add_argument("--format", choices=("text", "json"), default="text", help="how to show it")
+
+
+def _add_plan(commands: Commands) -> None:
     plan = commands.add_parser(
         "plan",
         help="compile a config and write the plan",

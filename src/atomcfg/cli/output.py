@@ -13,7 +13,7 @@ from typing import TextIO
 from atomcfg.diagnostics import Diagnostic, Severity
 from atomcfg.render.text import render_text
 
-__all__ = ["EXIT_ERRORS", "EXIT_WARNINGS", "complain", "report", "use_color", "write_file"]
+__all__ = ["EXIT_ERRORS", "EXIT_WARNINGS", "complain", "render", "report", "summarise", "use_color", "write_file"]
 
 EXIT_WARNINGS, EXIT_ERRORS = 1, 2
 
@@ -35,15 +35,35 @@ def report(diagnostics: Iterable[Diagnostic], args: argparse.Namespace) -> bool:
     if shown:
         sys.stderr.write(render_text(shown, color=use_color(args.color, sys.stderr)))
     counts = {severity: sum(item.severity is severity for item in found) for severity in Severity}
-    summary = ", ".join(
-        f"{count} {severity.value}{'s' if count != 1 else ''}"
-        for severity, count in counts.items()
-        if count and severity in least
-    )
+    summary = summarise(item for item in found if item.severity in least)
     if summary:
         hidden = counts[Severity.NOTE] and not args.verbose and not args.quiet
         sys.stderr.write(f"{summary}{f'; {counts[Severity.NOTE]} notes with -v' if hidden else ''}\n")
     return bool(counts[Severity.WARNING])
+
+
+def summarise(found: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`, or nothing."""
+    severities = [item.severity for item in found]
+    counts = {severity: severities.count(severity) for severity in Severity}
+    return ", ".join(f"{count} {name.value}{'s' if count != 1 else ''}" for name, count in counts.items() if count)
+
+
+def render(found: Iterable[Diagnostic], args: argparse.Namespace) -> str:
+    """Diagnostics in the format that was asked for."""
+    if args.format == "json":
+        from atomcfg.render.json import render_json
+
+        return render_json(found)
+    if args.format == "github":
+        from atomcfg.render.github import render_github
+
+        return render_github(found)
+    if args.format == "sarif":
+        from atomcfg.render.sarif import render_sarif
+
+        return render_sarif(found)
+    return render_text(found, color=use_color(args.color, sys.stdout))
 
 
 def complain(message: str, hint: str = "") -> int:
