@@ -12,8 +12,8 @@ from atomcfg.diagnostics import Diagnostic, Severity, Span
 __all__ = ["render_github"]
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
-_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-_PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render_github(diagnostics: Iterable[Diagnostic]) -> str:
@@ -38,6 +38,5 @@ def _place(span: Span) -> dict[str, str]:
     return place | ({"endColumn": str(span.end_column - 1)} if span.end_column > span.column else {})
 
 
-def _escape(text: str, table: dict[str, str]) -> str:
-    printable = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return printable.translate(str.maketrans(table))
+def _escape(text: str, table: dict[int, str]) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(table)

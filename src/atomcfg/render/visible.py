@@ -7,8 +7,6 @@ import unicodedata
 __all__ = ["cells", "visible"]
 
 _TAB = "    "
-# Format characters reorder or hide text; separators break lines; surrogates cannot be printed at all.
-_HIDDEN = ("Cf", "Zl", "Zp", "Cs", "Co", "Cn")
 
 
 def visible(text: str) -> str:
@@ -31,10 +29,10 @@ def _shown(character: str) -> str:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "␡"
-    category = unicodedata.category(character)
-    if category == "Cc" or category in _HIDDEN:
-        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-    return character
+    if character.isprintable():
+        return character
+    # Characters that reorder or hide text, break lines, look like a space, or cannot be encoded.
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _width(shown: str) -> int:
