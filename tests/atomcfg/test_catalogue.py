@@ -27,7 +27,6 @@ def test_titles_are_unique() -> None:
 
 @pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE.keys())
 def test_an_entry_is_complete(entry: Entry) -> None:
-    assert entry.title[0].isupper() or re.match(r"[a-z]+_|~", entry.title)  # a sentence, or a key's name
     assert not entry.title.endswith(".")
     assert entry.why.endswith(".")
     assert entry.bad
