@@ -63,7 +63,7 @@ class Dialect(Protocol):
         """The body of /v1/models."""
 
     def metrics(self, batch: Batch) -> str:
-        """The text of /metrics."""
+        """The text of /metrics; empty where the engine was not asked to expose any."""
 
     def pages(self, batch: Batch) -> Mapping[str, Callable[[], Json]]:
         """Further GET paths and their bodies."""

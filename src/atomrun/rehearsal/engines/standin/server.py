@@ -107,6 +107,8 @@ class _Desk:
 
     async def metrics(self, _: web.Request) -> web.StreamResponse:
         text = self._dialect.metrics(self._batch)
+        if not text:
+            return web.Response(status=404)
         return web.Response(text=text, content_type="text/plain", charset="utf-8")
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
