@@ -37,6 +37,7 @@ class Layout:
     always: tuple[str, ...]
     echo: Mapping[str, str]
     scale: Mapping[str, Callable[[float], float]] = field(factory=dict)
+    unread: frozenset[str] = frozenset()  # fields with names like those read, which no rename explains
 
     def known(self) -> frozenset[str]:
         """Every key of a record that this layout reads."""
@@ -52,7 +53,7 @@ class _Projection:
         self.values: dict[str, float] = {}
         self.missing: dict[str, str] = {}
         known = layout.known()
-        self.unknown = tuple(key for key in record if key not in known)
+        self.unread = tuple(key for key in record if key not in known)
 
     def take(self, key: str, metric: str, *, latency: bool = False) -> None:
         number = finite(self.record[key])
@@ -74,7 +75,8 @@ class _Projection:
                 self.missing[f"{statistic}_{metric}_ms"] = self.changed(keys[statistic])
 
     def changed(self, key: str) -> str:
-        return f'schema changed: no "{key}", {nearest(key, self.unknown)}'
+        unknown = (name for name in self.unread if name not in self.layout.unread)
+        return f'schema changed: no "{key}", {nearest(key, unknown)}'
 
 
 def nearest(key: str, names: Iterable[str]) -> str:
@@ -109,7 +111,7 @@ def project(layout: Layout, record: Record) -> Reading:
         values=projection.values,
         missing=projection.missing,
         echo={name: _word(record[key]) for key, name in layout.echo.items() if record.get(key) is not None},
-        extra={key: json_text(record[key]) for key in projection.unknown},
+        extra={key: json_text(record[key]) for key in projection.unread},
     )
 
 

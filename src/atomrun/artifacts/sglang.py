@@ -43,6 +43,7 @@ _LAYOUT = Layout(
         "random_output_len": "output_len",
         "random_range_ratio": "range_ratio",
     },
+    unread=frozenset({"input_throughput", "total_output_tokens_retokenized", "total_input_text_tokens"}),
 )
 
 

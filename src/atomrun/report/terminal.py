@@ -131,9 +131,7 @@ def _some(label: str, lines: Sequence[str], style: str) -> list[RenderableType]:
 
 
 def _table(title: str) -> Table:
-    return Table(
-        title=title, title_justify="left", caption_justify="left", title_style="bold", box=box.SIMPLE_HEAD, expand=False
-    )
+    return Table(title=title, title_justify="left", caption_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
 
 
 def _word(word: str) -> Text:
