@@ -37,7 +37,7 @@ def load(folder: str, name: str) -> Any:
     return json.loads((DATA / folder / name).read_text("utf-8"))
 
 
-def make(config: Mapping[str, Any] | None = None, runs: Sequence[Run] = DEFAULT_RUNS, **params: object) -> Settings:
+def make(config: Mapping[str, Any] | None = None, runs: Sequence[Run] = DEFAULT_RUNS, **params: Any) -> Settings:
     """Settings for a flat configuration, most of which may be absent; `params` go on top of its own."""
     flat: dict[str, Any] = {**(config or {})}
     server = flat.get("roles", {}).get("server", {})

@@ -15,11 +15,11 @@ from atomcfg.model import Combo, Run
 from .factory import check, make, words
 
 ARGUMENTS = {"atom": "atom_args", "vllm": "serve_args", "vllm_atom": "serve_args", "sglang": "sglang_args"}
-SEVERAL = {"nnodes": 2, "pipeline_parallel_size": 2}
+SEVERAL: dict[str, Any] = {"nnodes": 2, "pipeline_parallel_size": 2}
 TWO_CELLS = tuple(Run(Combo(f"c{n}", 8, 4), n, ("sweep", "runs", n)) for n in (1, 2))
 
 
-def found(driver: str, arguments: object, **params: object) -> list[str]:
+def found(driver: str, arguments: object, **params: Any) -> list[str]:
     settings = make({"roles": {"server": {ARGUMENTS[driver]: arguments}}}, driver=driver, **params)
     return [f"{item.code} {item.summary}; {item.hint}" for item in check(settings)]
 
@@ -167,7 +167,7 @@ def found(driver: str, arguments: object, **params: object) -> list[str]:
         ),
     ],
 )
-def test_one_fault(driver: str, arguments: object, params: dict[str, object], said: str) -> None:
+def test_one_fault(driver: str, arguments: object, params: dict[str, Any], said: str) -> None:
     assert found(driver, arguments, **params) == [said]
 
 
@@ -189,7 +189,7 @@ def test_one_fault(driver: str, arguments: object, params: dict[str, object], sa
         ("sglang", ["--kv-cache-dtype", "fp8_e4m3", "--dtype", "auto"], {}),
     ],
 )
-def test_no_fault(driver: str, arguments: object, params: dict[str, object]) -> None:
+def test_no_fault(driver: str, arguments: object, params: dict[str, Any]) -> None:
     assert found(driver, arguments, **params) == []
 
 
@@ -260,7 +260,7 @@ def test_a_value_that_belongs_to_the_cell_must_fit_every_cell(driver: str) -> No
         ("sglang", {"dataset_name": "sharegpt", "request_rate": "nan"}, ["A511", "A515"]),
     ],
 )
-def test_parameters(driver: str, params: dict[str, object], codes: list[str]) -> None:
+def test_parameters(driver: str, params: dict[str, Any], codes: list[str]) -> None:
     assert [item.code for item in check(make(driver=driver, **params))] == codes
 
 

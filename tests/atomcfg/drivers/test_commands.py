@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from attrs import evolve
 
@@ -11,7 +13,7 @@ from atomcfg.tokens import Hole, bind, template
 
 from .factory import env, make, request, words
 
-SEVERAL = {"nnodes": 2, "pipeline_parallel_size": 2}
+SEVERAL: dict[str, Any] = {"nnodes": 2, "pipeline_parallel_size": 2}
 SLO = (Run(Combo("c", 8, 4, (("ttft", 200.0), ("e2el", 1500.5))), 2, ("sweep", "runs", 0)),)
 MOVED = {"http_port": "8123", "models_dir": "/m", "master_addr": "127.0.0.2", "master_port": "29999"}
 
@@ -24,7 +26,7 @@ def client(settings: Settings, **values: str) -> str:
     return " ".join(words(DRIVERS[settings.params.driver].client(settings, request(settings)), values))
 
 
-def with_args(name: str, arguments: object, **more: object) -> dict[str, object]:
+def with_args(name: str, arguments: object, **more: Any) -> dict[str, Any]:
     return {"roles": {"server": {name: arguments, **more}}}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from atomcfg.drivers import DRIVERS
@@ -11,7 +13,7 @@ from atomcfg.tokens import Hole, UnboundError, bind, fill, template
 from .factory import env, make
 
 BASE = {"HF_TOKEN": "<hf_token>", "HF_HUB_CACHE": "/models"}
-SEVERAL = {"nnodes": 2, "pipeline_parallel_size": 2}
+SEVERAL: dict[str, Any] = {"nnodes": 2, "pipeline_parallel_size": 2}
 TRITON = {"ATOM_USE_TRITON_MOE": "1", "ATOM_USE_TRITON_GEMM": "1"}
 
 

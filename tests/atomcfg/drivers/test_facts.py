@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +83,7 @@ def test_produces(driver: str, metric: str, known: bool) -> None:
     assert DRIVERS[driver].produces(settings, metric) is known
 
 
-CHANGED = {
+CHANGED: dict[str, Any] = {
     "backend": "openai",
     "base_url": "http://10.0.0.9",
     "burstiness": "2",
@@ -121,9 +123,7 @@ def test_unused(driver: str, unused: set[str]) -> None:
         ("sglang", {"sglang_args": ["--speculative-algo", "EAGLE"]}, 1, True),
     ],
 )
-def test_replicas_and_speculation(
-    driver: str, arguments: dict[str, object], replicas: int, speculative: bool
-) -> None:
+def test_replicas_and_speculation(driver: str, arguments: dict[str, Any], replicas: int, speculative: bool) -> None:
     settings = make({"roles": {"server": arguments}}, driver=driver)
     assert DRIVERS[driver].data_parallel(settings) == replicas
     assert DRIVERS[driver].speculative(settings) is speculative

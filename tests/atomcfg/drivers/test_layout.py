@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from atomcfg.drivers.base import Arg
@@ -62,7 +64,7 @@ def test_places(given: str, argv: str) -> None:
         ({"port": None}, "run M --port 8000 --no-cache --x 1 -s 8 --eager"),
     ],
 )
-def test_false_takes_our_default_away(arguments: dict[str, object], argv: str) -> None:
+def test_false_takes_our_default_away(arguments: dict[str, Any], argv: str) -> None:
     assert " ".join(words(compose(LAYOUT, read_object(arguments, ("args",), TABLE), "/models"))) == argv
 
 

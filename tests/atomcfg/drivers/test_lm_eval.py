@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from atomcfg.drivers.lm_eval import LM_EVAL_INSTALL, lm_eval_argv
@@ -11,7 +13,7 @@ from .factory import make, words
 TASK = {"id": "t", "task": "gsm8k"}
 
 
-def command(**task: object) -> str:
+def command(**task: Any) -> str:
     settings = make({"accuracy": {"tasks": [{**TASK, **task}]}, "model": {"id": "/models/x"}})
     return " ".join(
         words(lm_eval_argv(settings, settings.accuracy[0], "/out"), {"models_dir": "/m", "http_port": "1"})
@@ -40,7 +42,7 @@ def test_options_that_a_task_states() -> None:
         ({"until": "a,b"}, '{"until": "a,b"}'),
     ],
 )
-def test_generation_arguments_survive(kwargs: dict[str, object], text: str) -> None:
+def test_generation_arguments_survive(kwargs: dict[str, Any], text: str) -> None:
     assert f"--gen_kwargs {text} --seed" in command(gen_kwargs=kwargs)
 
 

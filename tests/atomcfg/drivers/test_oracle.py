@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def settings_of(name: str) -> Settings:
     return shipped("cvs", oracle["config"], oracle["profile"])
 
 
-def cells(name: str) -> Iterator[tuple[int, dict[str, list[str]]]]:
+def cells(name: str) -> Iterator[tuple[int, Any]]:
     yield from enumerate(load("oracle", name)["cells"])
 
 
