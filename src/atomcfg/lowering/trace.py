@@ -14,6 +14,7 @@ from atomcfg.model import Settings
 from atomcfg.passes.states import BoundSpec
 from atomcfg.plan import TraceEntry
 from atomcfg.tokens import fill
+from atomcfg.values import as_text
 
 __all__ = ["Trace"]
 
@@ -39,6 +40,7 @@ _EFFECTS: tuple[tuple[str, str], ...] = (
     (r"(functional|platform|mtp_quality|quant_parity|long_context_accuracy|accuracy)(\..*)?", "checks"),
     (r"roles\.server\.(ib_hca_devices|ib_netdev)(\[.*)?", "fabric"),
     (r"roles\.server\.(memory_fraction|log_level)", "server argv, unless the arguments give it"),
+    (r"roles\.server\.serve_args\..*", "server argv, or a default of it left out"),
     (r"run_card(\..*)?", "reports"),
 )
 _COMPILED = tuple((re.compile(pattern), effect) for pattern, effect in _EFFECTS)
@@ -102,14 +104,20 @@ class Trace:
 
     def report_unused(self, reasons: Mapping[str, str], found: Diagnostics) -> None:
         """A value that a file gave and that reaches nothing with this driver is a warning."""
-        for path, _ in _leaves(self._document.value, ()):
+        for path, value in _leaves(self._document.value, ()):
             text = dotted(path)
             name = text.removeprefix("params.")
-            if name in reasons and path[:1] == ("params",):
+            if path[:1] == ("params",) and _is_default(name, value):
+                continue
+            if path[:1] == ("params",) and name in reasons:
                 found.warning("A420", f"{text} has no effect: {reasons[name]}", self._document.span(path, key=True))
             elif not self._used(path) and self._document.origin(path).name != "default":
                 span = self._document.span(path, key=True)
                 found.warning("A420", f"{text} has no effect with this driver", span, "remove it")
+
+
+def _is_default(name: str, value: object) -> bool:
+    return name in PARAMS and as_text(value) == as_text(PARAMS[name][1])
 
 
 def _source(document: Document, path: JsonPath) -> str:
