@@ -47,7 +47,6 @@ def remains(node: Node) -> list[str]:
 def find_text(node: Node, text: bytes) -> Iterator[str]:
     """Where the node has `text`, a secret say: arguments and environments of processes, files that it can write."""
     for process in node.processes():
-        # The init of the lab and its sshd hold nothing that a run gave them.
         if text.decode() in "\0".join((*process.argv, *process.environment, *process.environment.values())):
             yield f"process {process.pid}: {' '.join(process.argv)}"
     for folder in ("dev/shm", "etc", "home", "models", "root", "run", "shared", "tmp", "var"):

@@ -49,17 +49,21 @@ class Cluster:
             nodefiles.add_model(node.path("/models"), model_id)
 
     @property
+    def ssh_settings(self) -> tuple[str, ...]:
+        """`Name=value` settings of `ssh` under which this cluster's keys are the only ones, checked strictly."""
+        return (
+            "BatchMode=yes",
+            "IdentitiesOnly=yes",
+            f"IdentityFile={self.key}",
+            "StrictHostKeyChecking=yes",
+            f"UserKnownHostsFile={self.known_hosts}",
+            "GlobalKnownHostsFile=/dev/null",
+        )
+
+    @property
     def ssh_options(self) -> list[str]:
-        """Options of `ssh` under which this cluster's keys are the only ones, checked strictly."""
-        values = {
-            "BatchMode": "yes",
-            "IdentitiesOnly": "yes",
-            "IdentityFile": str(self.key),
-            "StrictHostKeyChecking": "yes",
-            "UserKnownHostsFile": str(self.known_hosts),
-            "GlobalKnownHostsFile": "/dev/null",
-        }
-        return [word for name, value in values.items() for word in ("-o", f"{name}={value}")]
+        """The same as words of a command line."""
+        return [word for setting in self.ssh_settings for word in ("-o", setting)]
 
     def proxy(self, node: Node) -> FaultProxy:
         """A proxy in front of the node's sshd, at an address and port that `known_hosts` has too."""

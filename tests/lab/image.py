@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import itertools
 import os
 import platform
 import re
 import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ __all__ = ["Image", "build", "cache_dir"]
 _REHEARSAL = Path(__file__).resolve().parents[2] / "src" / "atomrun" / "rehearsal"
 _PACKAGES = ("python3", "python3-aiohttp", "util-linux", "procps", "iproute2")
 _BASE_RECIPE = "2"  # change it when the steps of _make_base change
+_KEPT = 10
 _UNUSED = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale")
 _SITE = "/usr/lib/python3/dist-packages/"
 _CONTAINERFILE = f"""\
@@ -55,13 +56,15 @@ def build() -> Image:
     base = _digest(_BASE_RECIPE, codename, *_PACKAGES)
     folder = cache_dir() / f"image-{base}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files = _engine_files()
+    name = f"localhost/atom-lab:{_digest(base, _CONTAINERFILE, *itertools.chain(*files.items()))}"
     with _locked(folder / "lock"):
         podman = _podman(folder, base)
         if not _exists(podman, f"localhost/atom-lab-base:{base}"):
             _make_base(podman, codename, apt, folder, f"localhost/atom-lab-base:{base}")
-        name = f"localhost/atom-lab:{_digest(base, *_engine_files())}"
         if not _exists(podman, name):
-            _add_engines(podman, base, name)
+            _add_engines(podman, folder, base, files, name)
+            _forget_old(podman)
     return Image(name, folder / "store")
 
 
@@ -98,38 +101,44 @@ def _apt_sources(folder: Path) -> Iterator[_AptSource]:
 
 
 def _make_base(podman: list[str], codename: str, apt: _AptSource, folder: Path, name: str) -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        root = Path(scratch) / "root"
+    with _scratch(folder) as scratch:
+        root = scratch / "root"
         options = [f"--include={','.join(_PACKAGES)}", f"--components={','.join(apt.components)}"]
         if apt.keyring:
             options.append(f"--keyring={apt.keyring}")
-        run(["debootstrap", "--variant=minbase", *options, codename, str(root), apt.uri], timeout=900)
+        # In namespaces of its own: if this session is killed, neither it nor its mounts stay.
+        bound = ["setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
+        debootstrap = ["debootstrap", "--variant=minbase", *options, codename, str(root), apt.uri]
+        run([*bound, *debootstrap], timeout=900)
         for path in _UNUSED:
             shutil.rmtree(root / path, ignore_errors=True)
         # The mirror and the machine's name are nobody's business in an image.
         shutil.rmtree(root / "etc/apt")
         (root / "etc/hostname").unlink(missing_ok=True)
         (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
-        archive = Path(scratch) / "base.tar"
+        archive = scratch / "base.tar"
         run(["tar", "-C", str(root), "-cf", str(archive), "."], timeout=300)
         run([*podman, "import", "--quiet", str(archive), name], timeout=300)
 
 
-def _add_engines(podman: list[str], base: str, name: str) -> None:
-    with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
-        context = Path(scratch)
+def _add_engines(podman: list[str], folder: Path, base: str, files: Mapping[str, bytes], name: str) -> None:
+    with _scratch(folder) as context:
         for part in ("engines", "bin"):
-            source, target = _REHEARSAL / part, context / part
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                target.mkdir()
-        for path in (context / "bin").iterdir():
-            path.chmod(0o755)
+            (context / part).mkdir()
+        for path, content in files.items():
+            (context / path).parent.mkdir(parents=True, exist_ok=True)
+            (context / path).write_bytes(content)
+            (context / path).chmod(0o755)
         (context / "Containerfile").write_text(_CONTAINERFILE.format(base=base))
-        run(
-            [*podman, "build", "--quiet", "--isolation=chroot", "--pull=never", "--tag", name, scratch], timeout=300
-        )
+        flags = ["--quiet", "--isolation=chroot", "--pull=never"]
+        run([*podman, "build", *flags, "--tag", name, str(context)], timeout=300)
+
+
+def _forget_old(podman: list[str]) -> None:
+    """Keep the latest images; others may be in use by sessions that run now."""
+    listed = run([*podman, "images", "--sort=created", "--quiet", "--filter=reference=localhost/atom-lab"]).split()
+    if outdated := listed[_KEPT:]:
+        run([*podman, "rmi", "--force", *outdated])
 
 
 def _podman(folder: Path, base: str) -> list[str]:
@@ -141,14 +150,14 @@ def _podman(folder: Path, base: str) -> list[str]:
 
 
 def _exists(podman: list[str], name: str) -> bool:
-    return bool(run([*podman, "images", "--quiet", "--filter", f"reference={name}"]).strip())
+    return bool(run([*podman, "images", "--quiet", f"--filter=reference={name}"]).strip())
 
 
-def _engine_files() -> Iterator[bytes]:
-    for path in sorted(_REHEARSAL.glob("engines/**/*")) + sorted(_REHEARSAL.glob("bin/**/*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield str(path.relative_to(_REHEARSAL)).encode()
-            yield path.read_bytes()
+def _engine_files() -> dict[str, bytes]:
+    """The stand-ins by their path below `rehearsal/`, read once: they may be edited while the image is built."""
+    paths = sorted(_REHEARSAL.glob("engines/**/*")) + sorted(_REHEARSAL.glob("bin/**/*"))
+    wanted = [path for path in paths if path.is_file() and "__pycache__" not in path.parts]
+    return {str(path.relative_to(_REHEARSAL)): path.read_bytes() for path in wanted}
 
 
 def _digest(*parts: str | bytes) -> str:
@@ -156,6 +165,16 @@ def _digest(*parts: str | bytes) -> str:
     for part in parts:
         total.update(hashlib.sha256(part.encode() if isinstance(part, str) else part).digest())
     return total.hexdigest()[:12]
+
+
+@contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    """An empty directory, whatever a killed build left; call it under the lock."""
+    path = folder / "scratch"
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    yield path
+    shutil.rmtree(path)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -51,6 +52,15 @@ def test_model_is_where_a_hugging_face_cache_has_it(cluster: Cluster) -> None:
         revision = (folder / "refs/main").read_text()
         assert (folder / "snapshots" / revision / "config.json").is_file()
         node.exec(["rm", "-r", "/models/models--some-org--Some-Model"])
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", "1 skipped"), ("true", "1 error")])
+def test_where_the_lab_cannot_be_its_tests_are_skipped_but_not_in_ci(ci: str, outcome: str) -> None:
+    argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"{__file__}::test_fresh_node_is_clean"]
+    env = {"PATH": "/nowhere", "CI": ci, "HOME": os.environ.get("HOME", "/")}
+    done = subprocess.run(argv, cwd=REPOSITORY, env=env, capture_output=True, text=True, timeout=60)
+    assert outcome in done.stdout
+    assert "install.sh did not run: no podman" in done.stdout
 
 
 def test_fresh_node_is_clean(cluster: Cluster) -> None:
