@@ -48,8 +48,8 @@ $(DEV): $(TOOL)
 
 demo: $(TOOL)
 	@mkdir -p $(DEMO)
-	@$(BIN)/atomcfg plan examples/demo/mi3xx_atom_demo_single.json --cluster examples/demo/cluster.json -o $(DEMO)/plan.json
-	@$(BIN)/atomrun rehearse $(DEMO)/plan.json --runs $(DEMO)/runs
+	$(BIN)/atomcfg plan examples/demo/mi3xx_atom_demo_single.json --cluster examples/demo/cluster.json -o $(DEMO)/plan.json
+	$(BIN)/atomrun rehearse $(DEMO)/plan.json --runs $(DEMO)/runs
 	@echo "report: $$(ls -td $(DEMO)/runs/*/ | head -n 1)report.html"
 
 test: check unit $(if $(IS_ROOT),lab)

@@ -20,7 +20,7 @@ IMPURE = (
     "shutil", "signal", "socket", "ssl", "subprocess", "tempfile", "threading", "time", "urllib", "uuid",
 )  # fmt: skip
 PLAN_API = ("atomcfg.plan", "atomcfg.planio", "atomcfg.tokens", "atomcfg.metrics", "atomcfg._version")
-NAME_TESTERS = ("src/atomcfg/drivers/", "src/atomrun/artifacts/")
+NAME_TESTERS = ("src/atomcfg/drivers/", "src/atomrun/artifacts/", "src/atomrun/rehearsal/engines/")
 STAND_INS = ("src/atomrun/rehearsal/engines/", "src/atomrun/node/")  # programs of their own, not parts of the tool
 PURE = ("pathlib.PurePath", "pathlib.PurePosixPath", "urllib.parse")  # parts of those that touch nothing
 SCHEMAS = "src/atomcfg/schemas.py"  # reads the packaged schemas, and nothing else
