@@ -22,7 +22,7 @@ def connect_local(rank: int, name: str, root: str, env: Mapping[str, str] | None
     """
 
     def open_pipes(argv: Sequence[str], _timeout: float) -> ProcessPipes:
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the pipes
+        errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the pipes
         try:
             process = subprocess.Popen(
                 argv,

@@ -67,7 +67,7 @@ class _Logins:
 
     def open(self, argv: Sequence[str], timeout: float) -> ProcessPipes:
         """`argv` on the node, with raw pipes. What ssh and the node complain about goes to a file."""
-        log = tempfile.NamedTemporaryFile(mode="a+b", prefix="atomrun-ssh-")  # noqa: SIM115 - closed with the pipes
+        log = tempfile.NamedTemporaryFile(mode="a+b", prefix="atomrun-ssh-")  # noqa: SIM115, closed with the pipes
         try:
             machine = _Login(self._arguments(log.name)).machine(timeout)
         except _LoginError as error:
@@ -154,7 +154,7 @@ class _Login:
     def _make(self) -> None:
         try:
             self._made = _Machine(self._sessions, **self.arguments)
-        except Exception as error:  # noqa: BLE001 - plumbum raises many kinds; all mean that there is no shell
+        except Exception as error:  # noqa: BLE001, plumbum raises many kinds; all mean that there is no shell
             self._error = error
 
 

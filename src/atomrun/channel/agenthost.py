@@ -58,8 +58,8 @@ class AgentHost:
         if not who.isprintable():
             raise self._refusal(f"not a printable name: {who!r}")
         answer = self._channel.ask("acquire", self._plain(run_id), encoded(who), str(int(lease_s)), timeout=timeout)
-        self._channel.hold(run_id)
         self._outage_s = float(lease_s)
+        self._channel.hold(run_id, self._outage_s)
         return Lease(answer.get("root"), answer.get("adopted") == "1")
 
     def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", limit: int = 8 << 20) -> Completed:
@@ -87,7 +87,7 @@ class AgentHost:
         words = self._command(job.name, job.argv, job.env)
         ending = self._command(job.name, job.stop_argv, {}) if job.stop_argv else "-"
         pairs = ",".join(f"{self._env_name(env)}:{self._plain(secret)}" for env, secret in job.secret_input) or "-"
-        args = (str(int(job.deadline_s)), words, ending, pairs)
+        args = (str(int(job.deadline_s)), words, str(int(job.stop_grace_s)), ending, pairs)
         spec = hashlib.sha256(" ".join(args).encode()).hexdigest()
         answer = self._channel.ask("start", self._plain(job.name), spec, *args, timeout=timeout)
         return answer.get("started") == "1"

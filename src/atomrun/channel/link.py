@@ -18,7 +18,7 @@ from .wire import Answer, Frame, Unframer, request
 
 __all__ = ["Link"]
 
-_PING_S = 5.0  # keeps the lease, and tells the agent that we are there
+_PING_S = 5.0  # at most; keeps the lease, and tells the agent that we are there
 _SILENCE_S = 25.0  # without any byte for so long, a connection is dead
 _BOOT = {
     "root": ("disk", "the agent's directory below /var/tmp is not ours, or cannot be made"),
@@ -46,7 +46,8 @@ class Link:
         self._ready = threading.Event()
         self._on_frame: Callable[[Frame], None] = lambda _frame: None
         self._on_end: Callable[[], None] = lambda: None
-        self.run = ""  # the run whose lease pings keep
+        self._run = ""
+        self._ping_s = _PING_S
         self.memory = False  # the node has a memory file system for secrets
 
     @classmethod
@@ -72,6 +73,12 @@ class Link:
         """Say who gets the answers; False if the connection has ended already."""
         self._on_frame, self._on_end = on_frame, on_end
         return self._open
+
+    def hold(self, run: str, lease_s: float) -> None:
+        """From now on, pings keep the lease of `run`."""
+        self._run, self._ping_s = run, min(_PING_S, lease_s / 3)
+        self._next_ping = time.monotonic()
+        self.send(request(0, run, "ping", (), b""))
 
     def send(self, data: bytes) -> None:
         """Queue a request. Never blocks."""
@@ -133,6 +140,6 @@ class Link:
         try:
             return self._outbox.get(timeout=max(0.0, self._next_ping - time.monotonic()))
         except queue.Empty:
-            self._next_ping = time.monotonic() + _PING_S
+            self._next_ping = time.monotonic() + self._ping_s
             self.kill_if_silent()
-            return request(0, self.run, "ping", (), b"") if self._ready.is_set() else b""
+            return request(0, self._run, "ping", (), b"") if self._ready.is_set() else b""

@@ -42,6 +42,7 @@ class Channel:
     def __init__(self, node: str, opener: Open, root: str = "") -> None:
         self.node = node
         self.run = ""
+        self._lease_s = 0.0
         self._opener = opener
         self._root = root
         self._token = secrets.token_hex(8)  # tells the agent which launcher speaks, over all connections
@@ -64,7 +65,7 @@ class Channel:
                 passing = error.reason == "unreachable" and explain(self.node, error.message).passing
                 if not passing or time.monotonic() + pause + _LEAST_S > deadline:
                     raise
-                time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
+                time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311, only jitter
         threading.Thread(target=self._keep_up, name=f"atomrun {self.node}", daemon=True).start()
 
     @property
@@ -73,12 +74,12 @@ class Channel:
         with self._changed:
             return self._link is None or self._link.memory
 
-    def hold(self, run: str) -> None:
+    def hold(self, run: str, lease_s: float) -> None:
         """From now on requests are about `run`, and pings keep its lease."""
         with self._changed:
-            self.run = run
+            self.run, self._lease_s = run, lease_s
             if self._link is not None:
-                self._link.run = run
+                self._link.hold(run, lease_s)
 
     def ask(self, command: str, *args: str, payload: bytes = b"", timeout: float) -> Answer:
         """The node's answer. Raises `HostError`, `Refused`, `Busy`, `FileNotFoundError`."""
@@ -153,7 +154,8 @@ class Channel:
         link = Link.establish(self.node, self._opener, self._root, self._token, timeout)
         with self._changed:
             self._lost.clear()
-            link.run = self.run
+            if self.run:
+                link.hold(self.run, self._lease_s)
             if self._closed or not link.attach(self._take, self._end):
                 link.kill()
                 self._lost.set()
@@ -187,7 +189,7 @@ class Channel:
         while True:
             self._lost.wait()
             with self._changed:
-                pause = _PAUSES[min(failures, len(_PAUSES) - 1)] * random.uniform(0.5, 1.5)  # noqa: S311
+                pause = _PAUSES[min(failures, len(_PAUSES) - 1)] * random.uniform(0.5, 1.5)  # noqa: S311, only jitter
                 if self._changed.wait_for(lambda: self._closed, pause):
                     return
             try:

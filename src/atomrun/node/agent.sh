@@ -6,13 +6,13 @@
 #   serve NONCE ROOT TOKEN   answer requests (see requests.sh)
 #   supervise DIR            run the command of one job directory and record how it ended
 #   job DIR                  become that command
-#   stop DIR GRACE           stop one job, print the pids that are left
+#   stop DIR GRACE           stop one job, print the pids that are left (GRACE -: the job's own, in s)
 #   teardown RUN_DIR GRACE   stop all jobs of a run, last started first; remove its secrets; let go of the node
 #   keeper RUN_DIR           hold the node's lock; tear down when the launcher's lease runs out
 #
 # Below ROOT: locks/ node.lock node.owner quarantine; calls/TOKEN (short commands); runs/RUN/: driver (whose launcher
-# it is), lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, tool, spec, deadline, alive
-# (a lock: held while the outcome is open), running (held while the command runs), starting (held until `child` is
+# it is), lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, tool, spec, deadline, grace,
+# alive (a lock: held while the outcome is open), running (held while the command runs), starting (held until `child` is
 # recorded), child and sup (pid, start time, boot id), status, out, err.
 #
 # Locks are flock(2): the kernel lets go of them with the process, so none is ever stale. Waiting is blocking on a
@@ -117,7 +117,7 @@ guard() { # DIR SECONDS: stop the job at its deadline, and its command if the su
     else
         : >"$1/late"
     fi
-    stop_job "$1" 10
+    stop_job "$1" -
 }
 
 become() { # DIR: recorded before it is started
@@ -129,17 +129,20 @@ become() { # DIR: recorded before it is started
     exec $tool "ATOMRUN_DIR=$dir" "$@"
 }
 
-stop_job() { # DIR GRACE: prints the pids that are left
+stop_job() { # DIR GRACE (- for the job's own): prints the pids that are left
     exec 5>"$1/stop.lock"
     flock 5
+    grace=$2
+    [ "$grace" = - ] && read -r grace <"$1/grace"
     if [ -s "$1/stop" ] && [ ! -e "$1/stopped" ]; then
         rm -rf "$1/stopper"
-        mkdir "$1/stopper" && cp "$1/stop" "$1/stopper/cmd" && cp "$1/tool" "$1/stopper" && echo $(($2 + 20)) >"$1/stopper/deadline" &&
-            launch "$1/stopper" /dev/null 5>&- && flock -w $(($2 + 40)) -s "$1/stopper/alive" true 5>&-
+        mkdir "$1/stopper" && cp "$1/stop" "$1/stopper/cmd" && cp "$1/tool" "$1/grace" "$1/stopper" &&
+            echo $((grace + 20)) >"$1/stopper/deadline" && launch "$1/stopper" /dev/null 5>&- &&
+            flock -w $((grace + 40)) -s "$1/stopper/alive" true 5>&-
     fi
     if is_recorded "$1/child"; then
         kill -TERM "-$PID" 2>/dev/null
-        flock -w "$2" -s "$1/running" true
+        flock -w "$grace" -s "$1/running" true
         is_recorded "$1/child" && kill -KILL "-$PID" 2>/dev/null
     fi
     turns=0
@@ -220,7 +223,7 @@ keeper() { # RUN_DIR: inherits node.lock (8) and keeper.lock (9). `lease` is mad
             heard=${UP%.*}
         elif [ $((${UP%.*} - heard)) -ge "$lease" ] && [ ! -e "$1/stopping" ]; then
             : >"$1/lease_expired"
-            setsid sh "$SELF" teardown "$1" 10 </dev/null >/dev/null 2>&1 8>&- 9>&- &
+            setsid sh "$SELF" teardown "$1" - </dev/null >/dev/null 2>&1 8>&- 9>&- &
             heard=${UP%.*}
         fi
     done

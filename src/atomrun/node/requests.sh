@@ -26,7 +26,7 @@ send() { # KIND FILE [OFFSET COUNT]: as base64 lines
 # --- arguments
 
 name_ok() { case $1 in '' | .* | -* | *[!A-Za-z0-9._-]*) finish refused "not a plain name: $1" ;; esac }
-path_ok() { case /$1/ in *[!A-Za-z0-9._/-]* | */../* | //*/) finish refused "not a plain path: $1" ;; esac }
+path_ok() { case /$1/ in // | *[!A-Za-z0-9._/-]* | */../*) finish refused "not a plain path: $1" ;; esac }
 text() { if [ "$1" != - ]; then printf %s "$1" | base64 -d; fi; }
 job_dir() {
     name_ok "$1"
@@ -81,7 +81,7 @@ op_acquire() { # RUN WHO LEASE_S
         if [ "$old" = "$1" ] && grep -qxF "boot=$BOOT" "$ROOT/locks/node.owner"; then
             adopted=1
         elif [ -n "$old" ]; then
-            setsid sh "$SELF" teardown "$ROOT/runs/$old" 5 7>&- 8>&- >/dev/null
+            setsid sh "$SELF" teardown "$ROOT/runs/$old" - 7>&- 8>&- >/dev/null
             rm -f "$ROOT/locks/node.owner"
         fi
         take "$@"
@@ -127,15 +127,16 @@ quarantined() { # refuse a node on which a process of a run could not be killed
 
 # --- commands and jobs
 
-begin() { # DIR SPEC DEADLINE CMD [STOP] [SECRETS]: claim the directory and launch; a second time, only compare
+begin() { # DIR SPEC DEADLINE CMD [GRACE STOP SECRETS]: claim the directory and launch; a second time, only compare
     if [ -d "$1" ] && { [ -e "$1/child" ] || ! is_free "$1/alive"; }; then
         read -r spec <"$1/spec" && [ "$spec" = "$2" ] || finish refused "another command of that name exists: ${1##*/}"
         say I started 0
         flock -w 20 -s "$1/starting" true
     else
         [ -d "$1" ] && rm -rf "$1"
-        mkdir "$1" && echo "$2" >"$1/spec" && echo "$TOOL" >"$1/tool" && echo "$3" >"$1/deadline" && text "$4" >"$1/cmd" &&
-            text "${5:--}" >"$1/stop" && input "$1" "${6:--}" &&
+        mkdir "$1" && echo "$2" >"$1/spec" && echo "$TOOL" >"$1/tool" && echo "$3" >"$1/deadline" &&
+            text "$4" >"$1/cmd" && echo "${5:-2}" >"$1/grace" && text "${6:--}" >"$1/stop" &&
+            input "$1" "${7:--}" &&
             if [ -n "$LIMIT" ]; then echo "$LIMIT" >"$1/limit"; fi || disk
         launch "$1" "$INPUT" || disk
         say I started 1
@@ -157,14 +158,14 @@ input() { # DIR SECRETS (`ENV:secret,...` or -): sets INPUT, what the command re
     for pair in $pairs; do echo "${pair%%:*}=$(base64 -w 0 <"$dir/${pair#*:}")"; done >"$INPUT"
 }
 
-op_start() { # NAME SPEC DEADLINE CMD STOP SECRETS
+op_start() { # NAME SPEC DEADLINE CMD GRACE STOP SECRETS
     name_ok "$1"
     holding
     exec 7>"$RUN_DIR/start.lock"
     flock -w 20 7
     [ -e "$RUN_DIR/stopping" ] && holding
     grep -sqxF -e "$1" "$RUN_DIR/order" || echo "$1" >>"$RUN_DIR/order" || disk
-    begin "$RUN_DIR/jobs/$1" "$2" "$3" "$4" "$5" "$6"
+    begin "$RUN_DIR/jobs/$1" "$2" "$3" "$4" "$5" "$6" "$7"
     [ -e "$RUN_DIR/jobs/$1/child" ] || disk # nothing is started that is not on record
     finish ok
 }
@@ -246,6 +247,11 @@ op_release() { # GRACE
 
 # --- files
 
+payload() { # sets SENT, the file that came with the request (none is sent for nothing)
+    SENT=$SPOOL/$ID
+    [ -e "$SENT" ] || : >"$SENT"
+}
+
 op_secret() { # NAME, payload: its value
     name_ok "$1"
     holding
@@ -257,7 +263,8 @@ op_secret() { # NAME, payload: its value
         mv "$RUN_DIR/secrets.new" "$RUN_DIR/secrets"
     fi
     read -r dir <"$RUN_DIR/secrets"
-    cp "$SPOOL/$ID" "$dir/$1.new" && mv -f "$dir/$1.new" "$dir/$1" || disk
+    payload
+    cp "$SENT" "$dir/$1.new" && mv -f "$dir/$1.new" "$dir/$1" || disk
     finish ok
 }
 
@@ -271,7 +278,8 @@ op_put() { # PATH MODE SHA256, payload: the content. Only below our directory, o
     esac
     [ -d "$FILE" ] && finish refused "is a directory: $1"
     mkdir -p "${FILE%/*}" && PART=$(mktemp "${FILE%/*}/.put.XXXXXX") || finish disk "cannot write: $1"
-    dd if="$SPOOL/$ID" of="$PART" bs=1048576 conv=fsync 2>/dev/null || finish disk "cannot write: $1"
+    payload
+    dd if="$SENT" of="$PART" bs=1048576 conv=fsync 2>/dev/null || finish disk "cannot write: $1"
     [ "$(sha256sum <"$PART")" = "$3  -" ] || finish protocol "the content did not arrive whole: $1"
     chmod "$2" "$PART" && mv -f "$PART" "$FILE" || finish disk "cannot write: $1"
     finish ok

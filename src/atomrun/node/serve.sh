@@ -8,9 +8,9 @@ serve() { # NONCE ROOT TOKEN
     able
     mkdir -p "$ROOT/locks" "$ROOT/calls" "$ROOT/runs" "$ROOT/past" && open_spool || disk
     sweep_spools
-    (exec 9>&-; watch_launcher) </dev/null &
+    (exec 9>&-; watch_launcher) </dev/null >/dev/null 2>&1 &
     # An asynchronous command of a shell starts with SIGINT and SIGQUIT ignored: undone where env can.
-    TOOL=env
+    TOOL='env'
     env --default-signal true 2>/dev/null && TOOL='env --default-signal'
     say END ok
     while read -r ID bytes RUN command arguments; do
@@ -33,7 +33,7 @@ serve() { # NONCE ROOT TOKEN
 
 answer() { # OP ARG...
     exec 9>&-
-    word= PART= LIMIT=
+    word='' PART='' LIMIT=''
     trap 'tidy' EXIT
     trap 'exit 1' TERM
     case $1 in
