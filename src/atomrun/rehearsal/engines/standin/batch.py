@@ -34,7 +34,7 @@ class Batch:
     """The running requests of one server. `speculative` is the number of draft tokens a step, 0 without."""
 
     def __init__(self, knobs: Knobs, limit: int, speculative: int = 0) -> None:
-        self._knobs = knobs
+        self.knobs = knobs
         self._slots = asyncio.Semaphore(max(1, min(knobs.max_batch, limit)))
         self._prefill_free = 0.0
         self.speculative = speculative
@@ -44,7 +44,7 @@ class Batch:
 
     def tokens_per_step(self) -> float:
         """Mean output tokens of one forward pass."""
-        return 1.0 + self.speculative * self._knobs.accept_rate
+        return 1.0 + self.speculative * self.knobs.accept_rate
 
     async def generate(self, prompt_tokens: int, output_tokens: int) -> AsyncGenerator[int, None]:
         """Yield how many tokens are due, as they are; the first yield is the first token alone."""
@@ -74,18 +74,18 @@ class Batch:
 
     async def _prefill(self, tokens: int) -> float:
         start = max(time.perf_counter(), self._prefill_free)
-        self._prefill_free = start + tokens / self._knobs.prefill_tok_s / self._knobs.speed
+        self._prefill_free = start + tokens / self.knobs.prefill_tok_s / self.knobs.speed
         due = self._prefill_free + self._per_token()
         await asyncio.sleep(due - time.perf_counter())
         return due
 
     def _per_token(self) -> float:
-        crowd = 1.0 + self._knobs.batch_slope * (self.running - 1)
-        return self._knobs.tpot_ms / 1000.0 * crowd / self.tokens_per_step() / self._knobs.speed
+        crowd = 1.0 + self.knobs.batch_slope * (self.running - 1)
+        return self.knobs.tpot_ms / 1000.0 * crowd / self.tokens_per_step() / self.knobs.speed
 
     def _chunk(self, left: int) -> tuple[int, float]:
         each = self._per_token()
-        tokens = min(left, max(1, math.ceil(self._knobs.chunk_ms / 1000.0 / each)))
+        tokens = min(left, max(1, math.ceil(self.knobs.chunk_ms / 1000.0 / each)))
         return tokens, tokens * each
 
     def _count(self, prompt_tokens: int, done: int, wanted: int, seconds: float) -> None:

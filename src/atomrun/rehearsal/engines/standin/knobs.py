@@ -19,5 +19,6 @@ class Knobs:
     max_batch: int = 256  # requests that run at once; the rest queue, first come first served
     chunk_ms: float = 25.0  # wall time that one streamed chunk covers at least; 0: one token a chunk
     accept_rate: float = 0.7  # of speculative tokens
+    wrong_pct: float = 10.0  # of the questions that the stand-in can answer
     join_timeout_s: float = 600.0  # wall seconds to wait for the other ranks
     peer_grace_s: float = 0.3  # wall seconds between a rank's death and the end of the others

@@ -163,7 +163,7 @@ class _Desk:
 
     async def _pieces(self, ask: Ask) -> AsyncGenerator[tuple[str, Outcome], None]:
         """Each new piece of text with the answer so far; the last one has a finish reason."""
-        opening = answer(ask.prompt, ask.stop)
+        opening = answer(ask.prompt, ask.stop, self._batch.knobs.wrong_pct)
         reply = Reply(ask.prompt, opening)
         limit = max(1, ask.output_tokens or self._dialect.default_tokens(ask))
         wanted = limit if ask.ignore_eos else min(limit, _natural_length(ask.prompt, opening))
