@@ -116,4 +116,4 @@ def project(layout: Layout, record: Record) -> Reading:
 
 
 def _word(value: object) -> str:
-    return value if isinstance(value, str) else json_text(value)
+    return value if isinstance(value, str) else json_text(value).strip('"')
