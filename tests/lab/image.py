@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import itertools
 import os
 import platform
 import re
@@ -57,7 +56,7 @@ def build() -> Image:
     folder = cache_dir() / f"image-{base}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     files = _engine_files()
-    name = f"localhost/atom-lab:{_digest(base, _CONTAINERFILE, *itertools.chain(*files.items()))}"
+    name = f"localhost/atom-lab:{_digest(base, _CONTAINERFILE, *files, *files.values())}"
     with _locked(folder / "lock"):
         podman = _podman(folder, base)
         if not _exists(podman, f"localhost/atom-lab-base:{base}"):

@@ -17,6 +17,12 @@ USER = "labuser"
 """The ordinary user of every node, with `sudo -n`."""
 
 _DOCKER = Path(__file__).with_name("docker.sh")
+_TOOLS = Path(__file__).resolve().parents[2] / "src/atomrun/rehearsal/bin"
+_HOST_TOOLS = (
+    "amd-smi",
+    "ibv_devinfo",
+    "rocm-smi",
+)  # what a driver stack puts on the host; engines are in containers
 
 _FOLDERS = """
 dev images opt proc run shared sys tmp usr
@@ -106,7 +112,10 @@ def write(folder: Path, name: str, machine_id: str, hosts: Mapping[str, str], ke
 
     (local / "bin").mkdir(parents=True)
     shutil.copy(_DOCKER, local / "bin/docker")
-    (local / "bin/docker").chmod(0o755)
+    for tool in _HOST_TOOLS:
+        _copy(_TOOLS / tool, local / "bin" / tool)
+    for path in (local / "bin").iterdir():
+        path.chmod(0o755)
 
     (root / "etc/sudoers").chmod(0o440)
     (root / "etc/shadow").chmod(0o640)
