@@ -167,7 +167,8 @@ def only_drivers_test_a_drivers_name(module: Module) -> Iterator[Finding]:
             tested = list(node.args)
         else:
             continue
-        named = {sub.value for each in tested for sub in ast.walk(each) if isinstance(sub, ast.Constant)} & DRIVERS
+        constants = [sub for each in tested for sub in ast.walk(each) if isinstance(sub, ast.Constant)]
+        named = {str(constant.value) for constant in constants} & DRIVERS
         if named:
             yield getattr(tested[0], "lineno", 1), f"tests for {', '.join(sorted(named))}"
 
@@ -193,8 +194,10 @@ def processes_start_in_one_module(module: Module) -> Iterator[Finding]:
     for line, name in module.imports:
         if is_below(name, "pty", "subprocess") and not (constants and name == "subprocess"):
             yield line, f"imports {name}"
-    starting = ("subprocess.", "os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn", "os.fork")
-    starting += ("asyncio.create_subprocess",)
+    starting = (
+        *("subprocess.", "asyncio.create_subprocess"),
+        *("os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn", "os.fork"),
+    )
     yield from ((line, f"calls {name}") for line, name, _ in module.calls if name.startswith(starting))
 
 

@@ -47,8 +47,8 @@ def junit(result: RunResult) -> bytes:
         suite.add_testcase(case)
     document = junitparser.JUnitXml()
     document.add_testsuite(suite)
-    document.update_statistics()  # type: ignore[no-untyped-call] - of junitparser
-    xml: bytes = document.tostring()  # type: ignore[no-untyped-call] - of junitparser
+    document.update_statistics()
+    xml: bytes = document.tostring()
     return xml
 
 
