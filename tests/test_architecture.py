@@ -152,9 +152,7 @@ def one_file_one_function_of_its_name(module: Module) -> Iterator[Finding]:
 )
 def only_drivers_test_a_drivers_name(module: Module) -> Iterator[Finding]:
     """`framework` is always "atom", whatever the driver; artifact formats have names of their own."""
-    if not module.path.startswith("src/") or module.path.startswith(
-        ("src/atomcfg/drivers/", "src/atomrun/artifacts/")
-    ):
+    if not module.path.startswith("src/") or module.path.startswith(NAME_TESTERS):
         return
     for node in module.nodes:
         if isinstance(node, ast.Compare):
