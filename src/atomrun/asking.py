@@ -35,7 +35,7 @@ def server_order(run: RunContext) -> dict[str, Any]:
     return {
         "host": "127.0.0.1",
         "port": server_port(run),
-        "model": session.session.probe.model_id,
+        "model": run.placed(session.session.probe.model_id),
         "health_path": session.session.probe.health_path,
         "job": f"{run.run_id}/{session.job}",
         "record": record_of(run.head.inside, session.job),

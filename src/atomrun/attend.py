@@ -11,6 +11,7 @@ from .events import Event, EventKind
 from .firsterror import first_error, tail
 from .host import Exit, HostError
 from .jobs import Task, job
+from .signals import Interrupted
 from .watch import Broken, Ended
 
 __all__ = ["Attended", "attend", "how_it_ended", "log_text", "server_port"]
@@ -36,10 +37,16 @@ def attend(run: RunContext, task: Task) -> Attended:
     more, and `Interrupted`.
     """
     session, host = run.the_session, run.head.host
+    if session.dead:
+        return Attended(None, session.dead)
     run.journal.begin("job", name=task.name, node=run.head.name, argv=task.argv)
     host.start(job(run.head.inside, run.run_id, task))
     session.watch.follow(host, [task.name], task.deadline_s + 2 * _MARGIN_S)
-    found = _await(run, task)
+    try:
+        found = _await(run, task)
+    except Interrupted:
+        host.stop(task.name, 0 if run.interrupts.hurry else task.grace_s)
+        raise
     if found.exit is None:
         host.stop(task.name, task.grace_s)
     ended = found.exit

@@ -23,7 +23,7 @@ from .host import Exit, Host
 from .jobs import Place
 from .journal import Journal
 from .redact import Redactor
-from .results import BlockResult, CellResult, StageResult
+from .results import BlockResult, CellResult, RunResult, StageResult
 from .secrets import Secret
 from .signals import Interrupts
 from .watch import Watch
@@ -133,6 +133,7 @@ class Record:
     findings: list[Finding] = field(factory=list)  # of the launcher, for the table of preflight
     deselected: dict[str, str] = field(factory=dict)
     interrupted: bool = False
+    result: RunResult | None = None  # once reported
 
 
 @frozen
@@ -162,6 +163,13 @@ class RunContext:
     def head(self) -> NodeRun:
         return self.nodes[0]
 
+    def placed(self, name: str) -> str:
+        """A model's name; one that is a path moves with the models' folder."""
+        models = self.plan.paths.models_dir.rstrip("/")
+        if not name.startswith(f"{models}/"):
+            return name
+        return self.values.get(Hole.MODELS_DIR.value, models) + name.removeprefix(models)
+
     @property
     def in_containers(self) -> bool:
         return self.plan.container is not None and self.transport != "rehearsal"
@@ -179,6 +187,10 @@ class RunContext:
         if self.cell is None:
             raise AssertionError("no cell is being run")
         return self.cell
+
+    def wants(self, name: str) -> bool:
+        """Whether a cell or a stage was not left out on purpose."""
+        return name not in self.record.deselected
 
     def at(self, session: SessionRun | None = None, cell: CellRun | None = None) -> RunContext:
         """This run while it is at a session, or at a cell of one."""

@@ -23,7 +23,7 @@ class Finding:
 
 
 def verdict_of(stage: str, findings: Iterable[Finding]) -> StageResult:
-    """The stage result that findings amount to: the first failed one decides, and how many more there are is said."""
+    """The stage result that findings amount to: the first failed one decides; how many more there are is said."""
     found = tuple(findings)
     bad = [item for item in found if item.status is StageStatus.FAILED]
     if bad:

@@ -25,7 +25,7 @@ class Work:
 
 
 def work_on_all(run: RunContext, nodes: Sequence[NodeRun], spec_of: Callable[[NodeRun], JobSpec]) -> Answers[Work]:
-    """Start the job of each node and wait until all have ended. A signal raises `Interrupted`; teardown stops them."""
+    """Start each node's job and wait until all have ended. A signal raises `Interrupted`; teardown stops them."""
     return run.ask(lambda node: _work(node, spec_of(node)), nodes)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import evolve
+
 from .context import RunContext
 from .events import Event, EventKind
 from .findings import Finding
-from .results import BlockResult, StageResult, StageStatus
+from .results import BlockResult, CellResult, StageResult, StageStatus
 
-__all__ = ["add_block", "done", "failed", "skipped", "tell"]
+__all__ = ["add_block", "add_cell", "done", "failed", "skipped", "tell"]
 
 
 def done(stage: str, reason: str = "", *, cell: str = "") -> StageResult:
@@ -32,8 +34,21 @@ def tell(run: RunContext, findings: Iterable[Finding]) -> None:
         run.journal.write("finding", node=item.node, check=item.check, status=item.status.value, text=item.text)
 
 
+_SHOWN = ("output_throughput", "mean_ttft_ms", "mean_tpot_ms")
+
+
+def add_cell(run: RunContext, cell: CellResult) -> None:
+    """Keep a cell's result, in the record and in the journal, and show it."""
+    run.record.cells.append(cell)
+    run.journal.write("cell", id=cell.id, attempt=cell.attempt, state=cell.state.value, reason=cell.reason)
+    data = {name: cell.values[name] for name in _SHOWN if name in cell.values}
+    run.emit(Event(EventKind.CELL, cell.id, cell.state.value, cell.reason, data))
+
+
 def add_block(run: RunContext, block: BlockResult) -> None:
-    """Keep a check's result, in the record and in the journal, and show it."""
+    """Keep a check's result, in the record and in the journal, and show it. What servers said is redacted."""
+    clean = run.redactor.text
+    block = evolve(block, reason=clean(block.reason), details=tuple(map(clean, block.details)))
     run.record.blocks.append(block)
     run.journal.write("block", block=block.block, id=block.id, status=block.status, values=dict(block.values))
     run.emit(Event(EventKind.BLOCK, f"{block.block} {block.id}", block.status, block.reason))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from .context import NodeRun, RunContext
 from .fanout import Answers
 from .host import JobSpec
-from .jobs import command
+from .jobs import Place, Task, job
 from .scripts import script
 
 __all__ = ["poll_job", "poll_output", "start_poll", "stop_poll"]
 
 _INTERVAL_S = 10
-_SECONDS = 24 * 3600
 _LIMIT_BYTES = 32 << 20
 _TOOLS = frozenset({"amd-smi", "rocm-smi"})
 
@@ -20,11 +19,11 @@ def poll_job(run: RunContext) -> str:
     return f"gpu-{run.the_session.session.index}.{run.the_session.generation}"
 
 
-def start_poll(run: RunContext) -> None:
-    """Start sampling, if the plan asks for it. A poll that cannot be started is not worth the run: the block that
-    reports it says so."""
+def start_poll(run: RunContext, seconds: int) -> None:
+    """Start sampling, for `seconds` at most, if the plan asks for it. A poll that does not start is not worth the
+    run: the block that reports it says so."""
     if run.plan.checks.gpu_metrics_poll:
-        _noted(run, "start", run.ask(lambda node: node.host.start(_spec(run, node))))
+        _noted(run, "start", run.ask(lambda node: node.host.start(_spec(run, node, seconds))))
 
 
 def stop_poll(run: RunContext) -> None:
@@ -37,13 +36,12 @@ def poll_output(run: RunContext, node: NodeRun) -> str:
     return node.host.output(poll_job(run), "out", 0, _LIMIT_BYTES).decode("utf-8", "replace")
 
 
-def _spec(run: RunContext, node: NodeRun) -> JobSpec:
+def _spec(run: RunContext, node: NodeRun, seconds: int) -> JobSpec:
     """On the host where it has a tool, else where the programs run."""
-    numbers = [str(_INTERVAL_S), str(_SECONDS), str(_LIMIT_BYTES)]
+    numbers = [str(_INTERVAL_S), str(seconds), str(_LIMIT_BYTES)]
+    place = Place(f"{node.root}/tools") if node.tools & _TOOLS else node.inside
     argv = ("sh", "-c", script("gpu_poll"), "gpu_poll", *numbers)
-    if not node.tools & _TOOLS:
-        argv = command(node.inside, argv)
-    return JobSpec(poll_job(run), argv, _SECONDS)
+    return job(place, run.run_id, Task(poll_job(run), argv, seconds, grace_s=1))
 
 
 def _noted(run: RunContext, verb: str, answers: Answers[object]) -> None:

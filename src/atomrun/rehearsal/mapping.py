@@ -1,5 +1,5 @@
-"""Maps a plan onto this machine: each rank a loopback address and a private folder, ports that are free, and a model
-that is there in name only. The plan's argv stay as they are; only their bindings get other values."""
+"""Maps a plan onto this machine: each rank a loopback address and a private folder, free ports, and a model that is
+there in name only. The plan's argv stay as they are; only their bindings get other values."""
 
 from __future__ import annotations
 

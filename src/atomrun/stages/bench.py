@@ -13,7 +13,7 @@ __all__ = ["bench"]
 
 
 def bench(run: RunContext) -> StageResult:
-    """The client gets a fresh directory of its own. It is done when its process has exited, or when a server ends."""
+    """The client gets a fresh directory. It is done when its process has exited, or when a server ends."""
     current = run.the_cell
     cell, values = current.cell, run.bound(run.head, current.attempt)
     env, secrets = environment(cell.env, values, run.secrets)

@@ -17,7 +17,7 @@ _BEGAN = re.compile(rb"^atomrun: began (\d{8}-\d{6})$", re.MULTILINE)
 
 
 def collect(run: RunContext) -> StageResult:
-    """The artifact comes from this attempt's own directory, whole by its SHA-256. Nothing else counts as a result."""
+    """The artifact comes from this attempt's own directory, whole by its SHA-256. Nothing else is a result."""
     current = run.the_cell
     if not current.started:
         return skipped("collect", "the client never started")

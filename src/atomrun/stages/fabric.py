@@ -1,4 +1,4 @@
-"""What several nodes need to find each other: RDMA devices and the socket interface of each host, and the way between
+"""What several nodes need to find each other: RDMA devices and socket interface of each host, and the way between
 them on the master port."""
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class _Seen:
 
 
 def fabric(run: RunContext) -> StageResult:
-    """Facts are taken on the host OS. The lists of devices must be equal, or hold what the plan names; the interface
-    is each node's own. Both directions of the master port are tried where the programs run."""
+    """Facts are taken on the host OS. The lists of devices must be equal, or hold what the plan names; each node
+    has its own interface. Both directions of the master port are tried where the programs run."""
     wanted = run.plan.fabric
     if wanted is None:
         return skipped("fabric", "one node")

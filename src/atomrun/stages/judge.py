@@ -6,24 +6,18 @@ from attrs import evolve
 
 from atomrun.cells import Attempt, incomplete_cell, judge_cell
 from atomrun.context import CellRun, RunContext
-from atomrun.events import Event, EventKind
 from atomrun.firsterror import first_error
-from atomrun.outcomes import done
+from atomrun.outcomes import add_cell, done
 from atomrun.results import CellResult, CellState, StageResult
 
 __all__ = ["judge"]
-
-_SHOWN = ("output_throughput", "mean_ttft_ms", "mean_tpot_ms")
 
 
 def judge(run: RunContext) -> StageResult:
     """The verdict is a pure function of what was collected (`atomrun.cells`)."""
     current = run.the_cell
     result = _result(run, current)
-    run.record.cells.append(result)
-    run.journal.write("cell", id=result.id, attempt=result.attempt, state=result.state.value, reason=result.reason)
-    data = {name: result.values[name] for name in _SHOWN if name in result.values}
-    run.emit(Event(EventKind.CELL, result.id, result.state.value, result.reason, data))
+    add_cell(run, result)
     return done("judge", result.state.value, cell=result.id)
 
 

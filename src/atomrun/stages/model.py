@@ -34,7 +34,7 @@ def model(run: RunContext) -> StageResult:
 
 def _inspect(run: RunContext, node: NodeRun) -> Finding:
     models_dir = run.values.get(Hole.MODELS_DIR.value, run.plan.paths.models_dir)
-    found = look_around(node, "weights", {"models_dir": models_dir, "model": run.plan.model.id})
+    found = look_around(node, "weights", {"models_dir": models_dir, "model": run.placed(run.plan.model.id)})
     if found["fault"]:
         hint = "set model.remote to 1 to download it, or correct paths.models_dir and its mount"
         return Finding(node.name, "model", StageStatus.FAILED, str(found["fault"]), hint)

@@ -17,7 +17,7 @@ _INSPECT_S = 60.0
 
 
 def pull(run: RunContext) -> StageResult:
-    """`--pull missing` pulls where the image is absent, `always` everywhere. Afterwards all digests must be equal."""
+    """`--pull missing` pulls where the image is absent, `always` everywhere. All digests must then be equal."""
     if not run.in_containers or run.options.pull == "never":
         return skipped("pull", "not asked for")
     wanted = [node for node in run.nodes if run.options.pull == "always" or not _digest(run, node)]

@@ -25,8 +25,8 @@ def start(run: RunContext) -> StageResult:
     if taken:
         session.dead = taken
         return failed("start", taken, "stop it, or choose another port", node=run.head.name)
-    start_poll(run)
     deadline = _deadline_s(run, session.session)
+    start_poll(run, deadline)
     session.started = True
     run.journal.begin("server", name=session.job)
     answers = run.ask(lambda node: node.host.start(job(node.inside, run.run_id, _task(run, node, deadline))))

@@ -23,7 +23,7 @@ _LOG_BYTES = 64 << 20
 
 
 def stop(run: RunContext) -> StageResult:
-    """TERM, wait, KILL on the node; then proof: no process of the job, no listener on its ports, and GPU memory back
+    """TERM, wait, KILL on the node; then proof: no process of the job, no listener on its ports, GPU memory back
     near its level before the run. A node that cannot be asked is a failed one."""
     session = run.the_session
     if not session.started:

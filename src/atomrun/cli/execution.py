@@ -1,0 +1,151 @@
+"""`atomrun execute`, `rehearse`, `run` and `preflight`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import NoReturn
+
+from atomcfg.plan import Plan
+from atomcfg.planio import PlanError, dump_plan, load_plan
+from atomrun.assembly import Request, assembled, left_out
+from atomrun.context import Options, RunContext
+from atomrun.events import JsonSink, PlainSink, Sink
+from atomrun.results import ExitCode, RunResult
+from atomrun.run import check_only, execute
+from atomrun.signals import Interrupts
+
+from .output import Fault, print_result
+
+__all__ = ["run_config", "run_plan", "run_preflight", "run_rehearsal"]
+
+
+def run_plan(args: Namespace) -> int:
+    """Execute a plan over its transport."""
+    return _execute(_load(args.plan), args, args.transport, args.pull)
+
+
+def run_rehearsal(args: Namespace) -> int:
+    """Execute a plan against stand-ins."""
+    return _execute(_load(args.plan), args, "rehearsal", "never")
+
+
+def run_config(args: Namespace) -> int:
+    """Compile and execute. The plan is kept in the run's folder."""
+    from atomcfg.cli.compiling import compile_files, parse_override
+    from atomcfg.cli.output import report
+
+    overrides = []
+    for text in args.overrides:
+        override = parse_override(text)
+        if override is None:
+            raise Fault(f"--set {text}: there is no value", "write --set PATH=VALUE")
+        overrides.append(override)
+    compiled = compile_files(
+        args.config_file,
+        cluster=args.cluster_file,
+        lab=args.lab,
+        profile=args.config_profile,
+        overrides=overrides,
+    )
+    warned = report(compiled.diagnostics, Namespace(quiet=args.quiet, verbose=args.verbose, color="auto"))
+    if compiled.plan is None:
+        return ExitCode.USAGE
+    if args.strict and warned:
+        raise Fault("warnings count as errors (--strict)")
+    return _execute(load_plan(dump_plan(compiled.plan)), args, args.transport, args.pull)
+
+
+def run_preflight(args: Namespace) -> int:
+    """Look at the nodes and let go of them again."""
+    plan = _load(args.plan)
+    request = Request(Path(args.runs), args.transport, Options(pull=args.pull))
+    interrupts = Interrupts()
+    sink = _sink(args, plan)
+    try:
+        with interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
+            return ExitCode.OK if check_only(run) else ExitCode.INFRASTRUCTURE
+    finally:
+        sink.close()
+
+
+def _load(name: str) -> Plan:
+    try:
+        plan = load_plan(Path(name).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise Fault(f"cannot read {name}: {reason}", "atomcfg plan CONFIG -o plan.json writes one") from None
+    except PlanError as error:
+        raise Fault(f"{name}: {error}", error.hint) from None
+    if plan.unresolved:
+        names = ", ".join(plan.unresolved)
+        raise Fault(
+            f"{name}: values are missing: {names}", "give them in a lab file, and compile without --dry-run"
+        )
+    return plan
+
+
+def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
+    if transport == "local" and len(plan.nodes) > 1:
+        raise Fault("the local transport has one node, the plan several", "use --transport ssh")
+    options = Options(fail_fast=args.fail_fast, pull=pull, install=not args.no_install)
+    request = Request(Path(args.runs), transport, options, _leave_out(plan, args))
+    interrupts = Interrupts()
+    sink = _sink(args, plan)
+    try:
+        with interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
+            interrupts.give_up = lambda: _give_up(run)
+            result = execute(run)
+            folder = run.folder.path
+    finally:
+        sink.close()
+    return _tell(result, folder, args)
+
+
+def _leave_out(plan: Plan, args: Namespace) -> dict[str, str]:
+    known = [cell.id for cell in plan.cells]
+    unknown = [name for name in args.cell if name not in known]
+    if unknown:
+        raise Fault(f"the plan has no cell {unknown[0]!r}", f"its cells: {', '.join(known)}")
+    cells = frozenset(args.cell)
+    if args.session is not None:
+        if args.session not in {session.index for session in plan.sessions}:
+            raise Fault(f"the plan has no session {args.session}", f"it has {len(plan.sessions)}, from 0")
+        cells |= frozenset(cell.id for cell in plan.cells if cell.session == args.session)
+    return left_out(plan, cells, frozenset(args.only), frozenset(args.skip))
+
+
+def _sink(args: Namespace, plan: Plan) -> Sink:
+    """JSON events on standard output; else progress on standard error, live on a terminal."""
+    if args.json:
+        return JsonSink(sys.stdout)
+    if args.quiet:
+        return PlainSink(open(os.devnull, "w"))  # noqa: PTH123 - as long as the process
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        from rich.console import Console
+
+        from atomrun.live import LiveSink
+
+        return LiveSink(Console(stderr=True), plan.estimate.bound_s)
+    return PlainSink(sys.stderr, verbose=args.verbose)
+
+
+def _tell(result: RunResult, folder: Path, args: Namespace) -> int:
+    if args.json:
+        return ExitCode.of(result.verdict)
+    sys.stdout.write(f"report: {folder / 'report.html'}\n")
+    return print_result(result)
+
+
+def _give_up(run: RunContext) -> NoReturn:
+    """The third signal: say what remains, and go. The leases of the nodes end what runs there."""
+    nodes = ", ".join(node.name for node in run.nodes if node.root) or "no node"
+    text = (
+        f"given up on {run.run_id}; it still holds {nodes}, until its lease of {run.options.lease_s} s runs out\n"
+    )
+    (run.folder.path / "LEFT-BEHIND.txt").write_text(f"{text}atomrun cleanup {run.run_id}\n")
+    sys.stderr.write(text)
+    sys.stderr.flush()
+    os._exit(ExitCode.INTERRUPTED)

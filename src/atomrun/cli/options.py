@@ -1,0 +1,109 @@
+"""The command line's options, declared once."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from atomcfg._version import __version__
+
+__all__ = ["build_parser", "with_hyphens"]
+
+Commands = Any  # argparse has no public name for what add_subparsers returns
+
+_PARTS = ("cells", "functional", "accuracy", "long_context", "mtp_quality", "quant_parity", "gpu_metrics", "dmesg")
+_ONLY = f"only this part of the run: {', '.join(_PARTS)}"
+_EPILOG = (
+    "exit status: 0 passed, or recorded; 1 a gate failed; 2 usage or plan; 3 infrastructure; 4 no verdict; "
+    "130 interrupted"
+)
+
+
+def with_hyphens(argv: Sequence[str]) -> list[str]:
+    """Option names with hyphens, however they were spelled: `--config_file=a_b` becomes `--config-file=a_b`."""
+    spelled = []
+    for word in argv:
+        name, equals, value = word.partition("=")
+        spelled.append(name.replace("_", "-") + equals + value if name.startswith("--") else word)
+    return spelled
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of `atomrun`."""
+    parser = argparse.ArgumentParser(
+        prog="atomrun", description="Execute run plans, judge what they measure, show results.", epilog=_EPILOG
+    )
+    parser.add_argument("--version", action="version", version=f"atomrun {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_run(commands)
+    execute = commands.add_parser("execute", help="execute a plan", epilog=_EPILOG)
+    execute.add_argument("plan", metavar="PLAN", help="a plan that `atomcfg plan -o` wrote")
+    _add_transport(execute)
+    _add_execution(execute)
+    rehearse = commands.add_parser(
+        "rehearse", help="execute a plan on this machine, against stand-ins, without GPUs"
+    )
+    rehearse.add_argument("plan", metavar="PLAN")
+    _add_execution(rehearse)
+    preflight = commands.add_parser("preflight", help="check a plan's nodes, and change nothing")
+    preflight.add_argument("plan", metavar="PLAN")
+    _add_transport(preflight)
+    _add_watching(preflight)
+    _add_results(commands)
+    return parser
+
+
+def _add_run(commands: Commands) -> None:
+    run = commands.add_parser("run", help="compile a config, keep its plan, execute it", epilog=_EPILOG)
+    run.add_argument("--config-file", metavar="FILE", required=True, help="the config")
+    run.add_argument("--cluster-file", "--cluster", metavar="FILE", required=True, help="the cluster file")
+    run.add_argument("--config-profile", "--profile", metavar="NAME", help="which profile of the config")
+    run.add_argument("--lab", metavar="FILE", help="what this lab supplies (default: lab.toml beside the config)")
+    run.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", dest="overrides", help="set a value"
+    )
+    run.add_argument("--strict", action="store_true", help="warnings of the compilation count as errors")
+    _add_transport(run)
+    _add_execution(run)
+
+
+def _add_transport(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--transport",
+        choices=("ssh", "local"),
+        default="ssh",
+        help="local: this machine is the node (default: ssh)",
+    )
+    parser.add_argument(
+        "--pull", choices=("missing", "always", "never"), default="never", help="pull the image (default: never)"
+    )
+
+
+def _add_execution(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cell", action="append", default=[], metavar="ID", help="only this cell; may be repeated")
+    parser.add_argument("--session", type=int, metavar="N", help="only the cells of this session")
+    parser.add_argument("--only", action="append", default=[], choices=_PARTS, metavar="PART", help=_ONLY)
+    parser.add_argument("--skip", action="append", default=[], choices=_PARTS, metavar="PART", help="leave it out")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failure")
+    parser.add_argument("--no-install", action="store_true", help="never install lm-eval in the container")
+    _add_watching(parser)
+
+
+def _add_watching(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", metavar="DIR", default="runs", help="where run folders are made (default: runs)")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="one JSON event a line, on standard output")
+    shown.add_argument("-q", "--quiet", action="store_true", help="the verdict only")
+    parser.add_argument("-v", "--verbose", action="store_true", help="the start of every stage too")
+
+
+def _add_results(commands: Commands) -> None:
+    listing = commands.add_parser("runs", help="the runs of a folder, newest first")
+    show = commands.add_parser("show", help="the verdict of a run", epilog=_EPILOG)
+    gate = commands.add_parser("gate", help="judge a run's artifacts again, offline", epilog=_EPILOG)
+    for reader in (show, gate):
+        reader.add_argument("run", metavar="RUN", help="a run's folder, or its name or the beginning of it")
+        reader.add_argument("--failed", action="store_true", help="only what failed")
+    for reader in (listing, show, gate):
+        reader.add_argument("--runs", metavar="DIR", default="runs", help="where run folders are (default: runs)")

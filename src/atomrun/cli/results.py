@@ -1,0 +1,127 @@
+"""`atomrun runs`, `show` and `gate`: what runs have left."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import evolve
+
+from atomcfg.plan import Cell, Plan
+from atomcfg.planio import PlanError, load_plan
+from atomcfg.tokens import Hole, fill
+from atomrun.cells import Attempt, judge_cell
+from atomrun.conclude import Run, conclude
+from atomrun.resultio import ResultError, load
+from atomrun.results import CellResult, RunResult, RunVerdict
+from atomrun.wording import headline
+
+from .output import Fault, print_result
+
+__all__ = ["run_gate", "run_runs", "run_show"]
+
+_RESULT = "verdicts.json"
+
+
+def run_runs(args: Namespace) -> int:
+    """One line a run, newest first."""
+    for folder in sorted(_folders(Path(args.runs)), key=lambda path: path.name.rpartition("-")[2], reverse=True):
+        try:
+            result = load((folder / _RESULT).read_text("utf-8"))
+            text = f"{headline(result):<24} {result.started_at} {len(result.cells)} cells"
+        except FileNotFoundError:
+            text = "unfinished"
+        except (OSError, ResultError) as error:
+            text = f"unreadable: {error}"
+        sys.stdout.write(f"{folder.name}  {text}\n")
+    return 0
+
+
+def run_show(args: Namespace) -> int:
+    """The tables of a run, and its own exit status."""
+    return print_result(_result(_find(args)), failed_only=args.failed)
+
+
+def run_gate(args: Namespace) -> int:
+    """Judge the stored artifacts again. The same artifacts give the same verdicts as the live run."""
+    folder = _find(args)
+    return print_result(_judged_again(folder, _result(folder), _plan(folder)), failed_only=args.failed)
+
+
+def _folders(runs: Path) -> Iterator[Path]:
+    return (path.parent for path in runs.glob("*/journal.jsonl"))
+
+
+def _find(args: Namespace) -> Path:
+    """The one run that `args.run` names: a folder, or the beginning of a name below `--runs`."""
+    if (Path(args.run) / "journal.jsonl").is_file():
+        return Path(args.run)
+    found = [folder for folder in _folders(Path(args.runs)) if folder.name.startswith(args.run)]
+    exact = [folder for folder in found if folder.name == args.run]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if not found:
+        raise Fault(
+            f"there is no run {args.run!r} in {args.runs}", "atomrun runs lists them; --runs names the folder"
+        )
+    names = ", ".join(sorted(folder.name for folder in found))
+    raise Fault(f"{args.run!r} is the beginning of {len(found)} runs", names)
+
+
+def _result(folder: Path) -> RunResult:
+    try:
+        return load((folder / _RESULT).read_text("utf-8"))
+    except OSError:
+        raise Fault(f"{folder.name} has no {_RESULT}: it did not come to its end") from None
+    except ResultError as error:
+        raise Fault(f"{folder / _RESULT}: {error}") from None
+
+
+def _plan(folder: Path) -> Plan:
+    try:
+        return load_plan((folder / "plan.json").read_text("utf-8"))
+    except OSError as error:
+        raise Fault(f"cannot read {folder / 'plan.json'}: {error.strerror}") from None
+    except PlanError as error:
+        raise Fault(f"{folder / 'plan.json'}: {error}", error.hint) from None
+
+
+def _judged_again(folder: Path, result: RunResult, plan: Plan) -> RunResult:
+    cells = {cell.id: cell for cell in plan.cells}
+    again = tuple(_judged(folder, plan, cells[old.id], old) for old in result.cells)
+    left_out = {cell.id: cell.reason for cell in again if cell.reason.startswith("left out")}
+    run = Run(
+        run_id=result.run_id,
+        transport=result.transport,
+        started_at=result.started_at,
+        seconds=result.seconds,
+        cells=again,
+        blocks=result.blocks,
+        stages=result.stages,
+        interrupted=result.verdict is RunVerdict.INTERRUPTED,
+        deselected=left_out,
+        facts=result.facts,
+        warnings=result.warnings,
+    )
+    return evolve(conclude(plan, run), warnings=result.warnings)
+
+
+def _judged(folder: Path, plan: Plan, cell: Cell, old: CellResult) -> CellResult:
+    """The cell from its stored attempt; as it was if it has none."""
+    place = _attempt_folder(folder, cell, old.attempt)
+    try:
+        facts = json.loads((place / "attempt.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return old
+    artifact = place / cell.artifact.name
+    text = artifact.read_text("utf-8", "replace") if artifact.is_file() else None
+    attempt = Attempt(facts["attempt"], facts["exit"], text, facts["began"], facts["seconds"])
+    return evolve(judge_cell(plan, cell, attempt), hint=old.hint)
+
+
+def _attempt_folder(folder: Path, cell: Cell, attempt: int) -> Path:
+    values = {Hole.RUN_DIR.value: "artifacts", Hole.ATTEMPT.value: str(attempt)}
+    return folder / fill(cell.artifact.directory, values)
