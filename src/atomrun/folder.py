@@ -6,15 +6,23 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+from atomcfg.plan import Cell
+from atomcfg.tokens import Hole, fill
+
 from .redact import Redactor
 
-__all__ = ["RunFolder", "run_id_of", "write_whole"]
+__all__ = ["RunFolder", "attempt_folder", "run_id_of", "write_whole"]
 
 
 def run_id_of(stem: str, digest: str, began: datetime) -> str:
     """Milliseconds keep apart runs that a scheduler starts in the same second, on machines that share no disk."""
     moment = began.astimezone(UTC)
     return f"{stem}-{digest[:8]}-{moment:%Y%m%dT%H%M%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def attempt_folder(cell: Cell, attempt: int) -> str:
+    """Where an attempt at a cell is kept, relative to the run's folder: named as on the node."""
+    return fill(cell.artifact.directory, {Hole.RUN_DIR.value: "artifacts", Hole.ATTEMPT.value: str(attempt)})
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -50,6 +58,3 @@ class RunFolder:
 
     def keep_log(self, name: str, data: bytes) -> Path:
         return self.keep(f"logs/{name}", data)
-
-    def keep_artifact(self, name: str, data: bytes) -> Path:
-        return self.keep(f"artifacts/{name}", data)

@@ -12,11 +12,11 @@ from attrs import evolve
 
 from atomcfg.plan import Cell, Plan
 from atomcfg.planio import PlanError, load_plan
-from atomcfg.tokens import Hole, fill
 from atomrun.cells import Attempt, judge_cell
 from atomrun.conclude import Run, conclude
+from atomrun.folder import attempt_folder
 from atomrun.resultio import ResultError, load
-from atomrun.results import CellResult, RunResult, RunVerdict
+from atomrun.results import CellResult, CellState, RunResult, RunVerdict
 from atomrun.wording import headline
 
 from .output import Fault, print_result
@@ -110,18 +110,15 @@ def _judged_again(folder: Path, result: RunResult, plan: Plan) -> RunResult:
 
 
 def _judged(folder: Path, plan: Plan, cell: Cell, old: CellResult) -> CellResult:
-    """The cell from its stored attempt; as it was if it has none."""
-    place = _attempt_folder(folder, cell, old.attempt)
+    """The cell from its stored attempt; one that never finished stays as it was."""
+    if old.state is CellState.INCOMPLETE:
+        return old
+    place = folder / attempt_folder(cell, old.attempt)
     try:
         facts = json.loads((place / "attempt.json").read_text("utf-8"))
-    except FileNotFoundError:
-        return old
+    except OSError as error:
+        raise Fault(f"cannot read {place / 'attempt.json'}: {error.strerror}") from None
     artifact = place / cell.artifact.name
     text = artifact.read_text("utf-8", "replace") if artifact.is_file() else None
     attempt = Attempt(facts["attempt"], facts["exit"], text, facts["began"], facts["seconds"])
     return evolve(judge_cell(plan, cell, attempt), hint=old.hint)
-
-
-def _attempt_folder(folder: Path, cell: Cell, attempt: int) -> Path:
-    values = {Hole.RUN_DIR.value: "artifacts", Hole.ATTEMPT.value: str(attempt)}
-    return folder / fill(cell.artifact.directory, values)

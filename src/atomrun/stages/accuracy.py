@@ -83,7 +83,7 @@ def _evaluate(run: RunContext, number: int, task: AccuracyTask) -> BlockResult:
     read = run_inside(run.head, "newest", [directory, "results_*.json"], _READ_S)
     if read.code != 0:
         return error_block(run, "accuracy", task.id, task.specs, "lm-eval left no results file")
-    run.folder.keep_artifact(f"accuracy/{name}.json", read.out)
+    run.folder.keep(f"artifacts/accuracy/{name}.json", read.out)
     return evolve(_judge(run, task, read.out.decode("utf-8", "replace")), seconds=seconds)
 
 

@@ -7,6 +7,7 @@ import re
 
 from atomcfg.tokens import Hole, fill
 from atomrun.context import CellRun, RunContext
+from atomrun.folder import attempt_folder
 from atomrun.outcomes import done, skipped
 from atomrun.results import StageResult, StageStatus
 
@@ -27,14 +28,14 @@ def collect(run: RunContext) -> StageResult:
     values = run.bound(run.head, current.attempt)
     directory = fill(current.cell.artifact.directory, values)
     on_host = run.head.run_dir + directory.removeprefix(values[Hole.RUN_DIR.value])
-    folder = _folder(run, current)
+    folder = attempt_folder(current.cell, current.attempt)
     try:
         data = run.head.host.get(f"{on_host}/{current.cell.artifact.name}")
     except FileNotFoundError:
         found = StageResult("collect", StageStatus.WARNING, "the client left no artifact", cell=current.cell.id)
     else:
         current.artifact = data.decode("utf-8", "replace")
-        run.folder.keep_artifact(f"{folder}/{current.cell.artifact.name}", data)
+        run.folder.keep(f"{folder}/{current.cell.artifact.name}", data)
         found = done("collect", f"{len(data)} bytes", cell=current.cell.id)
     attempt = {
         "cell": current.cell.id,
@@ -43,14 +44,8 @@ def collect(run: RunContext) -> StageResult:
         "began": current.began,
         "seconds": current.exit.seconds,
     }
-    run.folder.keep_artifact(f"{folder}/attempt.json", json.dumps(attempt).encode())
+    run.folder.keep(f"{folder}/attempt.json", json.dumps(attempt).encode())
     return found
-
-
-def _folder(run: RunContext, current: CellRun) -> str:
-    """Where the attempt lies below `artifacts/`: as on the node."""
-    directory = fill(current.cell.artifact.directory, run.bound(run.head, current.attempt))
-    return directory.removeprefix(run.values[Hole.RUN_DIR.value]).lstrip("/")
 
 
 def _keep_logs(run: RunContext, current: CellRun) -> None:
