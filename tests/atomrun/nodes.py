@@ -11,29 +11,45 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from atomrun.channel import AgentHost, Channel, ProcessPipes
-from atomrun.host import JobSpec
+from atomrun.host import HostError, JobSpec
 
 SHELLS = tuple(shell for shell in ("dash", "bash", "busybox") if shutil.which(shell))
 RUN = "run-1"
 
 
 class Node:
-    """A root directory and hosts connected to it. `pipes` are all connections made, latest last."""
+    """A root directory and hosts connected to it.
+
+    `before` is shell text that runs ahead of the agent, like a start-up file; `refusals` are raised by the next
+    attempts to connect, one each; `pipes` are all connections made, latest last.
+    """
 
     def __init__(self, folder: Path, shell: str = "", before: str = "") -> None:
         self.root = folder / "root"
+        self.programs = folder / "bin"  # first on the node's PATH
+        self.before = before
+        self.refusals: list[HostError] = []
         self.pipes: list[ProcessPipes] = []
-        self._before = before  # shell text that runs before the agent, like a start-up file
-        self._env = dict(os.environ)
         self._hosts: list[AgentHost] = []
+        self.programs.mkdir()
         if shell:
-            self._env["PATH"] = f"{_shell_folder(folder, shell)}:{self._env['PATH']}"
+            found = shutil.which(shell)
+            assert found is not None
+            (self.programs / "sh").symlink_to(found)
 
-    def connect(self) -> AgentHost:
-        channel = Channel("node", self._open, str(self.root))
-        channel.connect(20.0)
+    def connect(self, timeout: float = 20.0) -> AgentHost:
+        channel = self.channel()
+        channel.connect(timeout)
         self._hosts.append(AgentHost(0, "node", channel))
         return self._hosts[-1]
+
+    def channel(self) -> Channel:
+        return Channel("node", self._open, str(self.root))
+
+    def program(self, name: str, text: str) -> None:
+        """Put a program of our own in the place of the node's."""
+        (self.programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.programs / name).chmod(0o755)
 
     def holder(self, run: str = RUN, lease_s: int = 600) -> AgentHost:
         """A host that holds the node."""
@@ -51,15 +67,17 @@ class Node:
         wait_until(lambda: not self.processes(), self.processes)
 
     def _open(self, argv: Sequence[str], _timeout: float) -> ProcessPipes:
-        wrapped = ["/bin/sh", "-c", f'{self._before}\nexec "$@"', "sh", *argv] if self._before else argv
-        errors = tempfile.TemporaryFile()
+        if self.refusals:
+            raise self.refusals.pop(0)
+        wrapped = ["/bin/sh", "-c", f'{self.before}\nexec "$@"', "sh", *argv] if self.before else argv
+        errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the pipes
         process = subprocess.Popen(
             wrapped,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             bufsize=0,
-            env=self._env,
+            env=os.environ | {"PATH": f"{self.programs}:{os.environ['PATH']}"},
             start_new_session=True,
         )
         self.pipes.append(ProcessPipes(process, errors))
@@ -106,12 +124,3 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
-
-
-def _shell_folder(folder: Path, shell: str) -> Path:
-    """A folder in which `sh` is the wanted shell."""
-    found = shutil.which(shell)
-    assert found is not None
-    (folder / "bin").mkdir(exist_ok=True)
-    (folder / "bin" / "sh").symlink_to(found)
-    return folder / "bin"

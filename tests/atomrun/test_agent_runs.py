@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ def test_release_stops_jobs_last_started_first(node: Node, host: AgentHost) -> N
         host.start(
             job(name, *script(f"trap 'echo {name} >>../order; exit' TERM; echo up; while :; do sleep 0.05; done"))
         )
-        wait_until(lambda name=name: host.output(name, "out"))
+        wait_until(partial(host.output, name, "out"))
     assert host.release(grace=20) == (Stopped("client"), Stopped("server"))
     assert (node.root / "runs" / RUN / "jobs" / "order").read_text().split() == ["client", "server"]
     released(lock_of(node))
@@ -209,7 +210,12 @@ def test_a_lasting_connection_keeps_the_lease(node: Node) -> None:
 
 def test_closing_leaves_jobs_and_no_waiter(node: Node, host: AgentHost) -> None:
     host.start(job("j", "sleep", "600"))
-    waiting = threading.Thread(target=lambda: pytest.raises(HostError, host.wait, ["j"], 600))
+
+    def wait() -> None:
+        with pytest.raises(HostError, match="the channel was closed"):
+            host.wait(["j"], 600)
+
+    waiting = threading.Thread(target=wait)
     waiting.start()
     wait_until(lambda: any("ended j" in line for line in node.processes().values()))
     host.close()

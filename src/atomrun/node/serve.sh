@@ -35,7 +35,7 @@ answer() { # OP ARG...
     exec 9>&-
     word='' PART='' LIMIT=''
     trap 'tidy' EXIT
-    trap 'exit 1' TERM
+    trap 'word=unsaid; exit 1' TERM # the connection ends: the request comes again on the next one
     case $1 in
         op_facts | op_clock | op_acquire | op_start | op_run | op_drop | op_wait | op_stop | op_release | \
             op_secret | op_put | op_get | op_output) "$@" ;;
@@ -73,21 +73,20 @@ open_spool() { # payloads, in memory where there is any; locked before it gets t
 
 watch_launcher() { # a launcher that says nothing for a minute is gone, whatever the connection claims
     silent=0
-    while [ $silent -lt 3 ] && [ -d "$SPOOL" ]; do
-        sleep 20
+    while [ $silent -lt 3 ] && ! flock -w 20 -s "$SPOOL/lock" true; do
         silent=$((silent + 1))
         if [ -e "$SPOOL/beat" ]; then
             rm -f "$SPOOL/beat"
             silent=0
         fi
     done
-    leave
+    leave # also if `serve` was killed: its requests hold the connection open
 }
 
 leave() { # requests in flight end with us, jobs do not: they have sessions of their own
     trap '' TERM
     rm -rf "$SPOOL"
-    read -r stat <"/proc/$$/stat"
+    read -r stat </proc/self/stat
     set -- ${stat##*) }
     if [ "$3" = $$ ]; then kill -TERM 0; else kill -TERM $$; fi
     exit 0
