@@ -63,9 +63,7 @@ def conclude(plan: Plan, run: Run) -> RunResult:
     cells = account_cells(plan, run.cells, run.deselected)
     blocks = account_blocks(plan, run.blocks, run.deselected)
     verdicts = verdicts_of(cells, blocks)
-    parts = [*_parts(plan, run, cells, blocks), _base(plan, cells, blocks, verdicts)]
-    worst = min((verdict for verdict, _ in parts), key=_WORST_FIRST.index)
-    ordered = sorted(parts, key=lambda part: _WORST_FIRST.index(part[0]))
+    verdict, reasons = _weigh([*_faults(plan, run, cells, blocks)], _base(plan, cells, blocks, verdicts))
     return RunResult(
         schema_version=SCHEMA_VERSION,
         run_id=run.run_id,
@@ -76,14 +74,14 @@ def conclude(plan: Plan, run: Run) -> RunResult:
         gpu_arch=plan.gpu_arch,
         transport=run.transport,
         enforce_thresholds=plan.enforce_thresholds,
-        verdict=worst,
-        reasons=tuple(dict.fromkeys(reason for _, reason in ordered if reason)),
+        verdict=verdict,
+        reasons=reasons,
         started_at=run.started_at,
         seconds=run.seconds,
         specs_written=specs_written(plan),
-        specs_evaluated=sum(verdict.status in _EVALUATED for verdict in verdicts),
-        specs_skipped=sum(verdict.status is Status.SKIPPED for verdict in verdicts),
-        specs_vacuous=sum(verdict.vacuous for verdict in verdicts),
+        specs_evaluated=sum(item.status in _EVALUATED for item in verdicts),
+        specs_skipped=sum(item.status is Status.SKIPPED for item in verdicts),
+        specs_vacuous=sum(item.vacuous for item in verdicts),
         cells=cells,
         blocks=blocks,
         stages=run.stages,
@@ -92,7 +90,15 @@ def conclude(plan: Plan, run: Run) -> RunResult:
     )
 
 
-def _parts(plan: Plan, run: Run, cells: Iterable[CellResult], blocks: Iterable[BlockResult]) -> Iterator[Part]:
+def _weigh(faults: list[Part], base: Part) -> tuple[RunVerdict, tuple[str, ...]]:
+    """The worst verdict, and the reasons, worst first. `base` is what the run is worth without its faults."""
+    ordered = sorted([*faults, base], key=lambda part: _WORST_FIRST.index(part[0]))
+    worst = ordered[0][0]
+    told = [part for part in ordered if part[1] and (part[0] is worst or part is not base)]
+    return worst, tuple(dict.fromkeys(reason for _, reason in told))
+
+
+def _faults(plan: Plan, run: Run, cells: Iterable[CellResult], blocks: Iterable[BlockResult]) -> Iterator[Part]:
     if run.interrupted:
         yield RunVerdict.INTERRUPTED, "interrupted"
     lost = {cell.id for cell in cells if cell.state is not CellState.VALID}
@@ -102,7 +108,8 @@ def _parts(plan: Plan, run: Run, cells: Iterable[CellResult], blocks: Iterable[B
             where = f" on {stage.node}" if stage.node else ""
             yield RunVerdict.INFRASTRUCTURE, f"{stage.stage}{where}: {stage.reason}"
     for cell in cells:
-        if cell.id not in run.deselected:
+        left_out = cell.state is CellState.INCOMPLETE and cell.id in run.deselected
+        if not left_out:
             yield from _cell_parts(plan, cell)
     for block in blocks:
         yield from _block_parts(plan, block)
@@ -145,7 +152,7 @@ def _gate_parts(name: str, verdicts: Iterable[Verdict]) -> Iterator[Part]:
 def _base(
     plan: Plan, cells: Iterable[CellResult], blocks: Iterable[BlockResult], verdicts: Iterable[Verdict]
 ) -> Part:
-    """What the run is worth when nothing went wrong."""
+    """What the run is worth if nothing went wrong."""
     if plan.enforce_thresholds:
         if any(map(_decides, verdicts)):
             return RunVerdict.PASS, ""

@@ -34,8 +34,8 @@ def reason_of(metric: str, plan: Plan | None = None, **values: float) -> str:
     ("plan", "expected"),
     [
         (plan_of(8), 400),
-        (plan_of(8, pp=2, nnodes=2), 200),
-        (plan_of(8, dp=2, nnodes=2), 200),
+        (plan_of(8, pp=2), 200),
+        (plan_of(8, dp=2), 200),
         (plan_of(4, 2, 2), 200),
     ],
     ids=["TP", "TP x PP", "TP x DP", "TP x PP x DP"],

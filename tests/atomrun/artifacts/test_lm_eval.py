@@ -10,6 +10,7 @@ from atomrun.artifacts import ArtifactError, Fault
 from atomrun.artifacts.lm_eval import implausible, parse
 
 DATA = Path(__file__).resolve().parent.parent.parent / "data" / "clients" / "lm_eval"
+NO_RESULTS = 'no object "results" in the file'
 
 
 def document(results: object, **more: object) -> str:
@@ -70,17 +71,9 @@ def test_samples_that_are_no_counts_are_left_out() -> None:
     [
         ("", Fault.EMPTY, "the artifact is empty"),
         ('{"results": {"gsm8k": {"alias"', Fault.TRUNCATED, "the artifact breaks off after 30 characters"),
-        (
-            '{"result": {}, "versions": {}}',
-            Fault.SCHEMA_CHANGED,
-            'no object "results" in the file, nearest is "result"',
-        ),
-        (
-            '{"results": [], "versions": {}}',
-            Fault.SCHEMA_CHANGED,
-            'no object "results" in the file, nearest is "results"',
-        ),
-        ('{"date": "now"}', Fault.WRONG_RECORD, 'no object "results" in the file, nothing similar is there'),
+        ('{"result": {}, "versions": {}}', Fault.SCHEMA_CHANGED, f'{NO_RESULTS}, nearest is "result"'),
+        ('{"results": [], "versions": {}}', Fault.SCHEMA_CHANGED, f'{NO_RESULTS}, nearest is "results"'),
+        ('{"date": "now"}', Fault.WRONG_RECORD, f"{NO_RESULTS}, nothing similar is there"),
     ],
 )
 def test_other_files_are_refused(text: str, kind: Fault, message: str) -> None:
