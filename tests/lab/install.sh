@@ -11,6 +11,7 @@ need() { # PROGRAM PACKAGE: by program, as others than the distribution may have
 need podman podman
 need conmon conmon
 need runc runc
+need catatonit catatonit
 need debootstrap debootstrap
 need sshd openssh-server
 need ssh openssh-client
