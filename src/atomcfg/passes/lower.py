@@ -167,7 +167,7 @@ def _cells(
         match.group(1)
         for specs in bound.cells.values()
         for item in specs
-        if item.spec.kind != "info" and (match := _PERCENTILE.fullmatch(item.spec.metric))
+        if (match := _PERCENTILE.fullmatch(item.spec.metric))
     )
     percentiles = driver.percentiles(settings, asked)
     file_name, file_format = driver.artifact(settings)
