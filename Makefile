@@ -24,7 +24,7 @@ quiet = $(1) >>$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
 
 help:
 	@echo "make demo       install, compile a shipped config, rehearse it, show the verdict and the report"
-	@echo "make test       all that CI runs: check, unit, lab (the last as root only)"
+	@echo "make test       all that CI runs: check, unit, demo and, as root, lab"
 	@echo "make check      ruff and mypy"
 	@echo "make fmt        let ruff format and fix"
 	@echo "make unit       the fast tests, with coverage"
@@ -50,9 +50,9 @@ demo: $(TOOL)
 	@mkdir -p $(DEMO)
 	$(BIN)/atomcfg plan examples/demo/mi3xx_atom_demo_single.json --cluster examples/demo/cluster.json -o $(DEMO)/plan.json
 	$(BIN)/atomrun rehearse $(DEMO)/plan.json --runs $(DEMO)/runs
-	@echo "report: $$(ls -td $(DEMO)/runs/*/ | head -n 1)report.html"
+	@echo "open in a browser: $$(ls -td $(DEMO)/runs/*/ | head -n 1)report.html"
 
-test: check unit $(if $(IS_ROOT),lab)
+test: check unit demo $(if $(IS_ROOT),lab)
 	@$(if $(IS_ROOT),:,echo "not root: the lab tests did not run (make lab)")
 
 check: $(DEV)

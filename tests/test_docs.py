@@ -59,18 +59,17 @@ def commands(document: str) -> Iterator[Command]:
 
 
 def skeleton(text: str) -> str:
-    """A text without what differs from run to run: digests, numbers, the width of columns."""
+    """A text without what differs from run to run: digests, numbers, how wide columns are and where lines wrap."""
     plain = re.sub(r"\b[0-9a-f]{8,}\b", "H", text)
     plain = re.sub(r"\d+(?:[.,:-]\d+)*", "N", plain)
     plain = re.sub(r"[─━═╌-]{2,}", "-", plain)
-    lines = [re.sub(r"\s+", " ", line).strip() for line in plain.splitlines()]
-    return "\n".join(line for line in lines if line)
+    return " ".join(plain.split())
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether the output is what a document shows."""
-    parts = [re.escape(part) for part in re.split(r"^\.\.\.$\n?", skeleton(shown) + "\n", flags=re.M)]
-    return re.fullmatch("(?:.*\n)*?".join(parts), skeleton(printed) + "\n") is not None
+    """Whether the output is what a document shows; a line `...` stands for anything."""
+    parts = [re.escape(skeleton(part)) for part in re.split(r"^\.\.\.$", shown, flags=re.M)]
+    return re.fullmatch(r"(?s:.*?)".join(parts), skeleton(printed)) is not None
 
 
 @frozen
@@ -197,8 +196,8 @@ def unknown_commands(document: str) -> list[str]:
     unknown = []
     for text in said:
         for program, subcommand, rest in re.findall(r"\b(atomcfg|atomrun) ([a-z]\w*)([^|;&]*)", text):
-            known = help_of(program, subcommand)
-            options = re.findall(r"(?<![\w-])--?[a-z][\w-]*", rest)
+            known = help_of(program, subcommand).replace("_", "-")  # either spelling is accepted
+            options = [each.replace("_", "-") for each in re.findall(r"(?<![\w-])--?[a-z][\w-]*", rest)]
             if not known or any(
                 not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", known) for option in options
             ):
