@@ -18,7 +18,7 @@ from standin.faults import Faults, for_rank
 from standin.flags import add_flags
 from standin.group import Place
 from standin.knobs import Knobs
-from standin.life import Life, answer_on, bind
+from standin.life import Life, answer_on, bind, farewell
 from standin.server import Status, application
 from standin.stream import get_json, session
 
@@ -54,9 +54,13 @@ async def _serve(args: argparse.Namespace, life: Life, knobs: Knobs, faults: Fau
     _log("Load weight end. type=DeepseekV3ForCausalLM, dtype=torch.bfloat16, avail mem=205.33 GB", " TP0")
     _log("KV Cache is allocated. #tokens: 1048576, KV size: 68.62 GB", " TP0")
     _log(f"max_total_num_tokens=1048576, context_len={args.context_length or _DEFAULT_CONTEXT}", " TP0")
-    if args.node_rank == 0:
-        await life.unless_ended(_open(args, knobs, faults))
-    return await life.until_end()
+    if args.node_rank > 0:
+        return await life.until_end()
+    await life.unless_ended(_open(args, knobs, faults))
+    code = await life.until_end()
+    if code == 0:
+        farewell("INFO:     ")
+    return code
 
 
 async def _open(args: argparse.Namespace, knobs: Knobs, faults: Faults) -> None:

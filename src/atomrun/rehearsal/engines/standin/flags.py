@@ -71,7 +71,7 @@ class _Paired(argparse.BooleanOptionalAction):
         self,
         parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse's signature
         namespace: argparse.Namespace,
-        values: object,  # noqa: ARG002
+        values: object,  # noqa: ARG002 - the same
         option_string: str | None = None,
     ) -> None:
         setattr(namespace, self.dest, option_string not in self._undoing)

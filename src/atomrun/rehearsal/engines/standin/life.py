@@ -19,7 +19,7 @@ from .faults import Faults
 from .group import Group, GroupError, Place, meet
 from .knobs import Knobs
 
-__all__ = ["Life", "answer_on", "bind"]
+__all__ = ["Life", "answer_on", "bind", "farewell"]
 
 Result = TypeVar("Result")
 
@@ -145,3 +145,10 @@ async def answer_on(listener: socket.socket, app: web.Application) -> None:
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.SockSite(runner, listener, backlog=2048).start()
+
+
+def farewell(prefix: str) -> None:
+    """The HTTP server's last lines, after it was asked to end."""
+    for line in ("Shutting down", "Waiting for application shutdown.", "Application shutdown complete."):
+        say(prefix + line)
+    say(f"{prefix}Finished server process [{os.getpid()}]")

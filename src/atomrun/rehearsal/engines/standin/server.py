@@ -129,14 +129,21 @@ class _Desk:
         return _json(self._dialect.whole(ask, outcomes[-1]))
 
     async def _misfortune(self) -> Refusal | None:
-        """The faults that strike requests by their number."""
+        """The faults that strike requests by their number; a server's own warm-up is spared."""
+        if not self._status.ready:
+            return None
         self._served += 1
         if self._faults.hang_completions:
             await asyncio.Event().wait()
         if self._faults.slow_every and self._served % self._faults.slow_every == 0:
             await asyncio.sleep(self._faults.slow_s)
         if self._faults.fail_every and self._served % self._faults.fail_every == 0:
-            return Refusal(500, {"detail": "stand-in: this request was asked to fail"})
+            error = {
+                "message": "stand-in: this request was asked to fail",
+                "type": "InternalServerError",
+                "code": 500,
+            }
+            return Refusal(500, {"error": error})
         return None
 
     async def _stream(self, request: web.Request, ask: Ask) -> web.StreamResponse:

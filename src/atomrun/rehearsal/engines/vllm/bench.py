@@ -24,7 +24,7 @@ from standin.goodput import objectives
 from standin.load import Prompt, Shot, Traffic, volley
 from standin.progress import Progress
 from standin.stream import get_json, get_text, post, read_completion, session
-from standin.words import random_words
+from standin.words import count, random_words
 
 from .bench_flags import BENCH
 from .command_line import FlexibleParser, prepare
@@ -98,7 +98,9 @@ async def _benchmark(args: argparse.Namespace) -> dict[str, Json]:
         shots, seconds = await volley(prompts, traffic, send, Progress(len(prompts), not args.disable_tqdm))
         after = await get_text(http, f"{base}/metrics")
     for shot, prompt in zip(shots, prompts, strict=True):
+        # Without a usage frame the client counts for itself.
         shot.prompt_tokens = shot.prompt_tokens or prompt.tokens
+        shot.output_tokens = shot.output_tokens or count(shot.text)
     _print_failures(shots)
     return report(Measured(shots, seconds, traffic, _speculation(before, after)), metrics, percents, slos)
 

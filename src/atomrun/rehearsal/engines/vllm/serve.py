@@ -16,7 +16,7 @@ from standin.faults import Faults, for_rank
 from standin.flags import add_flags
 from standin.group import Place
 from standin.knobs import Knobs
-from standin.life import Life, answer_on, bind
+from standin.life import Life, answer_on, bind, farewell
 from standin.server import Status, application
 
 from .command_line import FlexibleParser, prepare
@@ -75,7 +75,10 @@ async def _serve(args: argparse.Namespace, life: Life, knobs: Knobs, faults: Fau
     if listener is None:
         return await life.until_end()
     await _open(args, listener, knobs, faults)
-    return await life.until_end()
+    code = await life.until_end()
+    if code == 0:
+        farewell(f"(APIServer pid={os.getpid()}) INFO:     ")
+    return code
 
 
 async def _open(args: argparse.Namespace, listener: socket.socket, knobs: Knobs, faults: Faults) -> None:

@@ -17,7 +17,7 @@ from standin.faults import Faults, for_rank
 from standin.flags import add_flags
 from standin.group import Place
 from standin.knobs import Knobs
-from standin.life import Life, answer_on, bind
+from standin.life import Life, answer_on, bind, farewell
 from standin.server import Status, application
 
 __all__ = ["main"]
@@ -62,9 +62,13 @@ async def _serve(
     _log(f"Engine Core: cudagraph capture{sizes} cost: {seconds:.2f} seconds, pool: 2.13GB")
     _log("Engine Core: load model runner success")
     _log(f"Engine Core Mgr: All {args.data_parallel_size} EngineCores initialized and ready")
-    if place.rank == 0:
-        await _open(args, knobs, faults)
-    return await life.until_end()
+    if place.rank > 0:
+        return await life.until_end()
+    await _open(args, knobs, faults)
+    code = await life.until_end()
+    if code == 0:
+        farewell("INFO:     ")
+    return code
 
 
 async def _open(args: argparse.Namespace, knobs: Knobs, faults: Faults) -> None:

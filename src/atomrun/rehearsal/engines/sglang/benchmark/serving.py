@@ -74,6 +74,9 @@ async def _benchmark(args: argparse.Namespace) -> dict[str, Json]:
         shots, seconds = await volley(prompts, traffic, send, Progress(len(prompts), not args.disable_tqdm))
         info = await get_json(http, f"{base}/server_info") if "sglang" in args.backend else None
     accepted = info["internal_states"][0]["avg_spec_accept_length"] if info else None
+    for shot, prompt in zip(shots, prompts, strict=True):
+        # Without a usage frame the client believes that it got what it asked for.
+        shot.output_tokens = shot.output_tokens or (prompt.output_tokens if shot.ok else 0)
     lengths = [prompt.tokens for prompt in prompts]
     named = {name: getattr(args, name) for name in ("backend", "request_rate", "max_concurrency")}
     fields = report(Measured(shots, lengths, seconds, accepted), named, objectives(args.goodput))
