@@ -18,11 +18,7 @@ USER = "labuser"
 
 _DOCKER = Path(__file__).with_name("docker.sh")
 _TOOLS = Path(__file__).resolve().parents[2] / "src/atomrun/rehearsal/bin"
-_HOST_TOOLS = (
-    "amd-smi",
-    "ibv_devinfo",
-    "rocm-smi",
-)  # what a driver stack puts on the host; engines are in containers
+_HOST_TOOLS = ("amd-smi", "ibv_devinfo", "rocm-smi")  # the engines are in containers only
 
 _FOLDERS = """
 dev images opt proc run shared sys tmp usr

@@ -101,7 +101,8 @@ def test_what_is_left_is_told(cluster: Cluster, node: Node, make: str, undo: str
 
 def test_process_in_a_container_is_seen_from_the_node(cluster: Cluster, node: Node) -> None:
     node.exec([*CONTAINER, "--env", "ATOMRUN_JOB=run/client", cluster.image, "sleep", "infinity"])
-    assert any(re.match(r"process \d+: sleep infinity", line) for line in remains(node))
+    seen = re.compile(r"process \d+: sleep infinity")
+    wait_until(lambda: any(map(seen.match, remains(node))), "the process to be noticed", 5)
     node.exec(["docker", "rm", "-f", "-t", "0", "X"])
     assert_clean(node)
 
