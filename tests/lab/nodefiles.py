@@ -110,8 +110,8 @@ def write(folder: Path, name: str, machine_id: str, hosts: Mapping[str, str], ke
     shutil.copy(_DOCKER, local / "bin/docker")
     for tool in _HOST_TOOLS:
         _copy(_TOOLS / tool, local / "bin" / tool)
-    for path in (local / "bin").iterdir():
-        path.chmod(0o755)
+    for program in (local / "bin").iterdir():
+        program.chmod(0o755)
 
     (root / "etc/sudoers").chmod(0o440)
     (root / "etc/shadow").chmod(0o640)
