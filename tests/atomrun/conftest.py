@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from atomrun.channel import AgentHost
 
 from .nodes import Node
+from .runs import Fleet
 
 
 @pytest.fixture
@@ -22,3 +24,17 @@ def node(tmp_path: Path) -> Iterator[Node]:
 def host(node: Node) -> AgentHost:
     """A host that holds the node."""
     return node.holder()
+
+
+@pytest.fixture
+def fleet_of(tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
+    """`Fleet.of` in a folder of the test's own; journals are closed afterwards."""
+    made: list[Fleet] = []
+
+    def make(*args: Any, **kwargs: Any) -> Fleet:
+        made.append(Fleet.of(tmp_path / str(len(made)), *args, **kwargs))
+        return made[-1]
+
+    yield make
+    for fleet in made:
+        fleet.run.journal.close()

@@ -49,7 +49,7 @@ def _inspect(run: RunContext, node: NodeRun) -> Iterator[Finding]:
     facts = node.host.facts()
     node.tools = frozenset(facts.get("tools", "").split())
     for name in ("hostname", "kernel", "boot_id"):
-        run.record.facts[f"{name}.{node.rank}"] = facts.get(name, "")
+        run.record.facts[f"{name} {node.name}"] = facts.get(name, "")
     yield Finding(node.name, "reachable", _OK, f"{facts.get('hostname', '')} as {facts.get('user', '')}")
     yield from _clock(run, node, facts)
     node.root = node.host.acquire(run.run_id, run.owner, run.options.lease_s).root
@@ -61,7 +61,7 @@ def _inspect(run: RunContext, node: NodeRun) -> Iterator[Finding]:
 
 def _clock(run: RunContext, node: NodeRun, facts: Mapping[str, str]) -> Iterator[Finding]:
     offset = facts.get("clock_offset_ms", "")
-    run.record.facts[f"clock_offset_ms.{node.rank}"] = offset
+    run.record.facts[f"clock_offset_ms {node.name}"] = offset
     try:
         far = abs(float(offset)) > _OFFSET_MS
     except ValueError:
@@ -125,7 +125,7 @@ def _image(run: RunContext, node: NodeRun, value: str) -> Finding:
     assert run.plan.container is not None
     name, runtime = run.plan.container.image, run.plan.container.runtime
     if value != "absent":
-        run.record.facts[f"image.{node.rank}"] = value
+        run.record.facts[f"image {node.name}"] = value
         return Finding(node.name, "image", _OK, f"{name} is {value[:19]}")
     if run.options.pull != "never":
         return Finding(node.name, "image", _OK, f"{name} is absent and will be pulled")
@@ -141,7 +141,7 @@ def _disk(node: NodeRun, free_kb: int) -> Finding:
 
 
 def _different_images(run: RunContext) -> Iterator[Finding]:
-    digests = {node.name: run.record.facts.get(f"image.{node.rank}") for node in run.nodes}
+    digests = {node.name: run.record.facts.get(f"image {node.name}") for node in run.nodes}
     known = {digest for digest in digests.values() if digest}
     if len(known) > 1 and run.options.pull == "never":
         text = "the image differs between nodes: " + ", ".join(f"{name} has {digests[name]}" for name in digests)

@@ -41,7 +41,7 @@ def _image(run: RunContext) -> str:
 
 
 def _digest(run: RunContext, node: NodeRun) -> str:
-    return run.record.facts.get(f"image.{node.rank}", "")
+    return run.record.facts.get(f"image {node.name}", "")
 
 
 def _spec(run: RunContext, node: NodeRun) -> JobSpec:
@@ -59,5 +59,5 @@ def _finding(run: RunContext, node: NodeRun, work: Work) -> Finding:
     if found.code != 0:
         return Finding(node.name, "image", StageStatus.FAILED, f"after the pull: {last_line(found)}")
     digest = found.out.decode("utf-8", "replace").strip()
-    run.record.facts[f"image.{node.rank}"] = digest
+    run.record.facts[f"image {node.name}"] = digest
     return Finding(node.name, "image", StageStatus.OK, f"{_image(run)} is {digest[:19]}")

@@ -24,7 +24,7 @@ def ready(run: RunContext) -> StageResult:
     if answer["ready"]:
         session.served = True
         session.ready_s, session.ready_uptime = float(answer["seconds"]), float(answer["uptime"])
-        run.record.facts[f"ready_s.{session.session.index}"] = f"{answer['seconds']:.1f}"
+        run.record.facts[f"ready_s session {session.session.index}"] = f"{answer['seconds']:.1f}"
         return done("ready", f"after {answer['seconds']:.1f} s")
     waited = "" if answer["final"] else f" after {deadline} s"
     session.dead = f"the server is not ready{waited}: {answer['reason']} ({answer['rung']})"
