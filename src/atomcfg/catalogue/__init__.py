@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import cells, command, dialects, drivers, shape, text, thresholds, topology, values
+from . import cells, command, dialects, drivers, migration, shape, text, thresholds, topology, values
 from .entry import Entry
 
 __all__ = ["CATALOGUE", "Entry", "explain"]
 
-_MODULES = (text, shape, dialects, values, drivers, topology, cells, thresholds, command)
+_MODULES = (text, shape, dialects, values, drivers, topology, cells, thresholds, command, migration)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {entry.code: entry for module in _MODULES for entry in module.ENTRIES}

@@ -14,13 +14,15 @@ from atomcfg.diagnostics import Diagnostic, Severity, Span
 from atomcfg.documents import Source
 from atomcfg.sources import Options, Sources
 
-__all__ = ["compile_files", "parse_override"]
+__all__ = ["Unreadable", "compile_files", "local_user", "parse_override", "read_source", "read_sources"]
 
 _PROFILE_VARIABLE = "CVS_CONFIG_PROFILE"
 _LIMIT = 256 << 20
 
 
-class _Unreadable(Exception):
+class Unreadable(Exception):
+    """A file that cannot be read, as a diagnostic."""
+
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.summary)
         self.diagnostic = diagnostic
@@ -38,14 +40,14 @@ def compile_files(
 ) -> Result:
     """Compile the config at a path. A file that cannot be read is a diagnostic like any other."""
     try:
-        sources = _sources(config, cluster, lab, overrides)
-    except _Unreadable as fault:
+        sources = read_sources(config, cluster, lab, overrides)
+    except Unreadable as fault:
         return Result(None, (fault.diagnostic,))
     options = Options(
         profile=profile,
         environment_profile=os.environ.get(_PROFILE_VARIABLE),
         overrides=tuple(overrides),
-        user=_user(),
+        user=local_user(),
         dry_run=dry_run,
         every_profile=every_profile,
     )
@@ -63,39 +65,48 @@ def parse_override(text: str) -> tuple[str, object] | None:
         return path, value
 
 
-def _sources(config: str, cluster: str | None, lab: str | None, overrides: Sequence[tuple[str, object]]) -> Sources:
-    text = _read("config", config)
+def read_sources(
+    config: str,
+    cluster: str | None = None,
+    lab: str | None = None,
+    overrides: Sequence[tuple[str, object]] = (),
+) -> Sources:
+    """The texts of a compilation. Raises `Unreadable`."""
+    text = read_source("config", config)
     folder = Path(config).parent
     beside = folder / "lab.toml"
-    lab_source = _read("lab", lab) if lab else _read("lab", str(beside)) if beside.is_file() else None
+    lab_source = read_source("lab", lab) if lab else read_source("lab", str(beside)) if beside.is_file() else None
     siblings = tuple(sorted(path.name for path in folder.glob("*threshold.json")))
     wanted = dict.fromkeys((*_named(text.data), *_overridden(overrides), *_lab_named(lab_source)))
     names = wanted or (dict.fromkeys(siblings) if len(siblings) == 1 else {})
-    thresholds = tuple(_read("threshold", str(folder / name), key=name) for name in names if _is_file(folder, name))
+    thresholds = tuple(
+        read_source("threshold", str(folder / name), key=name) for name in names if _is_file(folder, name)
+    )
     return Sources(
         config=text,
-        cluster=_read("cluster", cluster) if cluster else None,
+        cluster=read_source("cluster", cluster) if cluster else None,
         lab=lab_source,
         thresholds=thresholds,
         siblings=siblings,
     )
 
 
-def _read(role: str, name: str, key: str = "") -> Source:
+def read_source(role: str, name: str, key: str = "") -> Source:
+    """The text of one file. Raises `Unreadable`."""
     try:
         with Path(name).open("rb") as stream:
             data = stream.read(_LIMIT + 1)
     except OSError as error:
         hint = "give the path of a JSON file" if role == "config" else ""
         summary = f"cannot read the {role} file: {error.strerror or error}"
-        raise _Unreadable(Diagnostic("A901", Severity.ERROR, summary, Span(name), hint)) from None
+        raise Unreadable(Diagnostic("A901", Severity.ERROR, summary, Span(name), hint)) from None
     except ValueError:
-        raise _Unreadable(
+        raise Unreadable(
             Diagnostic("A901", Severity.ERROR, "no file can have this name", Span(repr(name)))
         ) from None
     if len(data) > _LIMIT:
         summary = f"the {role} file is larger than {_LIMIT >> 20} MiB"
-        raise _Unreadable(Diagnostic("A901", Severity.ERROR, summary, Span(name)))
+        raise Unreadable(Diagnostic("A901", Severity.ERROR, summary, Span(name)))
     return Source(role, name, data, key)
 
 
@@ -146,7 +157,8 @@ def _find(table: Mapping[str, object]) -> Iterator[str]:
             yield value
 
 
-def _user() -> str:
+def local_user() -> str:
+    """The name of who runs this."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

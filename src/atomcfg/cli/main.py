@@ -19,6 +19,8 @@ _COMMANDS = {
     "trace": ("show", "run_trace"),
     "diff": ("show", "run_diff"),
     "list": ("examples", "run_list"),
+    "init": ("init", "run_init"),
+    "migrate": ("migrate", "run_migrate"),
 }
 
 

@@ -26,7 +26,33 @@ def build_parser() -> argparse.ArgumentParser:
     _add_reference(commands)
     _add_readers(commands)
     commands.add_parser("list", help="the shipped configs")
+    _add_makers(commands)
     return parser
+
+
+def _add_makers(commands: Commands) -> None:
+    init = commands.add_parser(
+        "init",
+        help="shipped configs as folders of your own",
+        description="For each shipped config a folder with its thresholds, a cluster file and a lab.toml to fill.",
+    )
+    init.add_argument("folder", metavar="DIR", help="where the folders go")
+    init.add_argument("stems", nargs="+", metavar="STEM", help="a shipped config, as atomcfg list names it")
+    migrate = commands.add_parser(
+        "migrate",
+        help="older CVS files to this language",
+        description="Write older configs and their threshold files in today's form: canonical cell keys, bare "
+        "metric names. The result compiles to the same cells and bounds.",
+    )
+    migrate.add_argument("files", nargs="+", metavar="FILE", help="configs (their threshold files come along)")
+    migrate.add_argument("-o", "--output", metavar="DIR", required=True, help="where to write; nothing is replaced")
+    migrate.add_argument(
+        "--merge", action="store_true", help="fold siblings such as _mtp3 and _accuracy into one file with profiles"
+    )
+    migrate.add_argument(
+        "--rescale-per-gpu", action="store_true", help="mend per-GPU floors that were set with TP as the divisor"
+    )
+    add_report_options(migrate)
 
 
 def _add_check(commands: Commands) -> None:

@@ -10,6 +10,7 @@ from atomcfg.metrics import GATED
 from atomcfg.passes.states import BoundSpec, Expanded
 
 from .choose import Thresholds
+from .divisor import floors_by_tp
 
 __all__ = ["check_coverage"]
 
@@ -106,7 +107,8 @@ def _check_producible(
         first = next(iter(unable.values()))[0]
         span = first.document.span(first.path, key=True)
         count = sum(len(bounds) for bounds in unable.values())
-        summary = f"driver {driver}'s client does not report {', '.join(unable)}: {count} specs will be SKIPPED"
+        many = f"{count} specs" if count > 1 else "its spec"
+        summary = f"driver {driver}'s client may not report {', '.join(unable)}: {many} may be SKIPPED"
         found.warning("A824", summary, span, 'state them as "info", or remove them')
 
 
@@ -136,14 +138,8 @@ def _check_per_gpu(
     suspects = []
     for specs in cells.values():
         bounds = {bound.spec.metric: bound for bound in specs if bound.spec.kind in ("min", "min_tok_s")}
-        for whole, share in (
-            ("total_token_throughput", "per_gpu_throughput"),
-            ("output_throughput", "output_tput_per_gpu"),
-        ):
-            total = bounds[whole].spec.value if whole in bounds else None
-            part = bounds[share].spec.value if share in bounds else None
-            if total and part and abs(total / part - params.tensor_parallelism) < 0.05 * params.tensor_parallelism:
-                suspects.append(bounds[share])
+        floors = {metric: bound.spec.value for metric, bound in bounds.items() if bound.spec.value is not None}
+        suspects += [bounds[share] for share in floors_by_tp(floors, params.tensor_parallelism)]
     if suspects:
         span = suspects[0].document.span(suspects[0].path, key=True)
         summary = (
