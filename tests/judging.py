@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve
@@ -25,10 +27,13 @@ from atomcfg.plan import (
     Topology,
 )
 from atomcfg.tokens import Hole, bind, template
-from atomrun.cells import Attempt
-from atomrun.conclude import Run
+from atomrun.cells import Attempt, incomplete_cell, judge_cell
+from atomrun.conclude import Run, conclude
+from atomrun.results import BlockResult, RunResult, StageResult, StageStatus
 
-__all__ = ["make_attempt", "make_cell", "make_plan", "make_run", "make_spec"]
+__all__ = ["artifact", "make_attempt", "make_cell", "make_plan", "make_result", "make_run", "make_spec"]
+
+HEALTHY = (Path(__file__).resolve().parent / "data" / "artifacts" / "atom" / "healthy.json").read_text()
 
 NO_CHECKS = Checks(
     session=0,
@@ -146,3 +151,71 @@ def make_run(**changes: Any) -> Run:
     """A run over SSH of which nothing is known yet."""
     made = Run("run-1", "ssh", "2026-05-01T12:00:00Z", 600.0, (), (), ())
     return evolve(made, **changes)
+
+
+def artifact(**changes: Any) -> str:
+    """The artifact of a healthy cell (`make_cell`), with fields changed."""
+    return json.dumps(json.loads(HEALTHY) | changes)
+
+
+def mixed_plan(count: int = 5, enforced: bool = True, **changes: Any) -> Plan:
+    """`count` cells with gates of every tier; concurrency doubles from cell to cell."""
+    specs = (
+        make_spec("output_throughput", "min_tok_s", 3000),
+        make_spec("total_token_throughput", "within", 6400, tolerance_pct=5),
+        make_spec("mean_ttft_ms", "max_ms", 200),
+        make_spec("p99_ttft_ms", "max_ms", 240),
+        make_spec("mean_tpot_ms", "max_ms", 1e6, vacuous=True),
+        make_spec("p99_e2el_ms", "max_ms", 9000),
+        make_spec("success_rate", "min", 1),
+        make_spec("duration", "info"),
+    )
+    cells = []
+    for index in range(count):
+        concurrency = 16 << index % 6
+        cell = make_cell(
+            *(evolve(spec, enforced=enforced and spec.enforced) for spec in specs),
+            id=f"balanced{index // 6}-conc{concurrency}",
+            key=f"ISL=1024,OSL=1024,TP=8,PP=1,CONC={concurrency}",
+            concurrency=concurrency,
+        )
+        cells.append(cell)
+    return make_plan(*cells, enforce_thresholds=enforced, **changes)
+
+
+def make_result(plan: Plan | None = None, **changes: Any) -> RunResult:
+    """Of a mixed plan: cells good, slow, without a percentile, invalid; then good ones, the last unfinished."""
+    plan = plan or mixed_plan()
+    faults: dict[int, dict[str, Any]] = {
+        1: {"output_throughput": 2500.0},
+        2: {"p99_ttft_ms": None},
+        3: {"completed": 77},
+    }
+    cells = []
+    for index, cell in enumerate(plan.cells[:-1]):
+        text = artifact(max_concurrency=cell.concurrency, **faults.get(index, {}))
+        cells.append(judge_cell(plan, cell, make_attempt(text)))
+    if plan.cells:
+        cells.append(incomplete_cell(plan, plan.cells[-1], "the server died", "read the server's log"))
+    run = make_run(
+        cells=tuple(cells),
+        blocks=(
+            BlockResult("functional", "api_smoke", "ok", "", 3.2, {}, ("models", "chat"), ()),
+            BlockResult("dmesg", "10.0.0.1", "not_scanned", "the kernel log cannot be read", 0.3, {}, (), ()),
+            BlockResult("gpu_metrics", "10.0.0.1", "ok", "", 9.0, {"gpu.power_w": 5600.0}, (), ()),
+        ),
+        stages=(
+            StageResult("launch", StageStatus.OK, started=0.0, seconds=20.0, waiting=5.0),
+            StageResult("ready", StageStatus.OK, started=20.0, seconds=180.0),
+            *(
+                StageResult("bench", StageStatus.OK, cell=cell.id, started=200.0 + 40 * index, seconds=40.0)
+                for index, cell in enumerate(cells)
+            ),
+            StageResult(
+                "stop", StageStatus.FAILED, "1 process is left", "atomrun cleanup run-1", 500.0, 9.0, "10.0.0.1"
+            ),
+        ),
+        facts={"image 10.0.0.1": "sha256:0123"},
+        warnings=("no token file",),
+    )
+    return conclude(plan, evolve(run, **changes))

@@ -167,7 +167,7 @@ def _verdict(
         status=status,
         recorded=_recorded(spec),
         actual=actual if actual is not None and math.isfinite(actual) else None,
-        bound=spec.value,
+        bound=None if spec.value is None else float(spec.value),
         margin_pct=None,
         unit=spec.unit,
         tier=spec.tier,
@@ -184,9 +184,9 @@ def _recorded(spec: Spec) -> bool:
 
 def _compare(spec: Spec, actual: float, values: Mapping[str, float]) -> _Comparison | str:
     """The comparison of a finite actual, or why there is none."""
-    bound = spec.value
-    if bound is None or not math.isfinite(bound):
+    if spec.value is None or not math.isfinite(spec.value):
         return "the spec has no finite bound"
+    bound = float(spec.value)
     if spec.kind in ("min", "min_tok_s"):
         return _Comparison(actual >= bound, actual, bound, _percent(actual - bound, bound), spec.unit)
     if spec.kind in ("max", "max_ms"):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from atomrun.cells import incomplete_cell, judge_cell
 from atomrun.results import CellState, Status
-from judging import make_attempt, make_cell, make_plan, make_spec
+from judging import artifact, make_attempt, make_cell, make_plan, make_spec
 
-HEALTHY = (Path(__file__).resolve().parent.parent / "data" / "artifacts" / "atom" / "healthy.json").read_text()
+HEALTHY = artifact()
 CELL = make_cell(make_spec("gpu.power_w", "info"), make_spec("failed", "max", 0))
 PLAN = make_plan(CELL)
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +10,12 @@ from atomrun.cells import incomplete_cell, judge_cell
 from atomrun.conclude import conclude
 from atomrun.gate import judge_all
 from atomrun.results import BlockResult, ExitCode, RunResult, RunVerdict, StageResult, StageStatus
-from judging import NO_CHECKS, make_attempt, make_cell, make_plan, make_run, make_spec
+from judging import NO_CHECKS, artifact, make_attempt, make_cell, make_plan, make_run, make_spec
 
-HEALTHY = (Path(__file__).resolve().parent.parent / "data" / "artifacts" / "atom" / "healthy.json").read_text()
+HEALTHY = artifact()
 SPECS = (make_spec("output_throughput", "min_tok_s", 3000), make_spec("failed", "max", 0))
 RECORDED = tuple(evolve(spec, enforced=False) for spec in SPECS)
 SCORE = make_spec("gsm8k.exact_match__strict-match", "min", 0.9)
-
-
-def artifact(**changes: Any) -> str:
-    return json.dumps(json.loads(HEALTHY) | changes)
 
 
 def run_of(plan: Plan, *artifacts: str | None, **changes: Any) -> RunResult:

@@ -25,9 +25,10 @@ _STYLES = {
 }  # fmt: skip
 _ORDER = {Status.FAIL: 0, Status.INVALID: 1, Status.SKIPPED: 2, Status.PASS: 3, Status.INFO: 4}
 _STATES = {CellState.INCOMPLETE: 0, CellState.INVALID: 1, CellState.VALID: 2}
-_CLOSEST = 12  # passing gates shown in full
+_CLOSEST = 8  # passing gates shown in full
 _LINES = 8  # of one kind: the files have the rest
-_WIDE = 120
+_WIDE = 120  # from here on there is room for where a gate is written
+_NARROW = 80  # below, gates do not fit in a table: the reasons name what failed
 _FINE = ("PASS", "held", "RECORD", "RECORD (pass)", "RECORD (held)")
 
 
@@ -43,8 +44,10 @@ def render(result: RunResult, width: int, *, failed_only: bool = False) -> Rende
     `failed_only` leaves out what passed or was only recorded.
     """
     parts: list[RenderableType] = []
-    for table in (_cells(result, width, failed_only), _gates(result, width, failed_only), _checks(result)):
-        parts += [table] if table.row_count or table.caption else []
+    tables = [_cells(result, width, failed_only), _checks(result)]
+    if width >= _NARROW:
+        tables.insert(1, _gates(result, width, failed_only))
+    parts += [table for table in tables if table.row_count or table.caption]
     if width < _WIDE:
         skipped = [item for item in verdicts_of(result.cells, result.blocks) if item.status is Status.SKIPPED]
         parts += _some("skipped", [f"{item.owner} {describe(item)}" for item in skipped], "yellow")
