@@ -13,7 +13,8 @@ from atomcfg.plan import Cell
 from atomrun.artifacts import FORMATS
 from atomrun.cells import judge_cell
 from atomrun.results import CellState, Status
-from judging import make_attempt, make_cell, make_plan, make_spec
+
+from ..judging import make_attempt, make_cell, make_plan, make_spec
 
 CORPUS = Path(__file__).resolve().parent.parent / "data" / "artifacts"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((CORPUS / "expected.json").read_text())

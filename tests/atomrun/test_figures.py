@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from atomrun.figures import comparison, duration, figure, number, visible
 from atomrun.gate import judge
-from judging import make_result, make_spec
+
+from ..judging import make_result, make_spec
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from attrs import evolve
 
 from atomrun.frames import measurements, parquet
 from atomrun.results import BlockResult
-from judging import make_result
+
+from ..judging import make_result
 
 
 def test_one_row_per_measurement() -> None:

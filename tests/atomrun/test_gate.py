@@ -10,7 +10,8 @@ from atomcfg.metrics import KINDS, Tier
 from atomcfg.plan import Spec
 from atomrun.gate import describe, failed_gates, judge, judge_all, tiers, unjudged, verdicts_of
 from atomrun.results import BlockResult, CellResult, CellState, Status, Verdict
-from judging import make_spec
+
+from ..judging import make_spec
 
 TTFT = "mean_ttft_ms"
 THROUGHPUT = "output_throughput"

@@ -9,7 +9,8 @@ from atomcfg import metrics
 from atomcfg.plan import Plan, Topology
 from atomrun.measure import measure
 from atomrun.results import Reading
-from judging import make_cell, make_plan
+
+from ..judging import make_cell, make_plan
 
 CELL = make_cell()
 

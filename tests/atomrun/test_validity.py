@@ -9,7 +9,8 @@ import pytest
 from atomrun.artifacts import ArtifactError, Fault
 from atomrun.results import Reading
 from atomrun.validity import RULES, Evidence, check, unreadable
-from judging import make_cell
+
+from ..judging import make_cell
 
 GOOD = {
     "max_concurrency": 16,

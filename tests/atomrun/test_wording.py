@@ -8,7 +8,8 @@ from atomrun.cells import judge_cell
 from atomrun.gate import judge, tiers
 from atomrun.results import RunVerdict
 from atomrun.wording import cell_word, counts, headline, headlines, status_word
-from judging import artifact, make_attempt, make_cell, make_plan, make_result, make_spec
+
+from ..judging import artifact, make_attempt, make_cell, make_plan, make_result, make_spec
 
 RESULT = make_result()
 TTFT = make_spec("mean_ttft_ms", "max_ms", 200)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atomrun.report.charts import BOX, Chart, _round_steps, charts
-from judging import make_plan, make_result, mixed_plan
+
+from ...judging import make_plan, make_result, mixed_plan
 
 PLAN = mixed_plan()
 

@@ -9,7 +9,8 @@ from attrs import evolve
 from atomrun.gate import judge_all
 from atomrun.report.junit import junit
 from atomrun.results import BlockResult, RunResult, RunVerdict
-from judging import make_result, make_spec, mixed_plan
+
+from ...judging import make_result, make_spec, mixed_plan
 
 RESULT = make_result()
 STEM = "mi3xx_atom_model_fp8_single"

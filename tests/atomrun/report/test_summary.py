@@ -7,7 +7,8 @@ from attrs import evolve
 
 from atomrun.report.summary import escape, summary
 from atomrun.results import RunVerdict
-from judging import make_plan, make_result, mixed_plan
+
+from ...judging import make_plan, make_result, mixed_plan
 
 RESULT = make_result()
 

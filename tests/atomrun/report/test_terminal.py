@@ -10,7 +10,8 @@ from rich.console import Console
 
 from atomrun.report.terminal import final_line, render
 from atomrun.results import RunResult, RunVerdict
-from judging import make_plan, make_result, mixed_plan
+
+from ...judging import make_plan, make_result, mixed_plan
 
 RESULT = make_result()
 

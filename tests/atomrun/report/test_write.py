@@ -8,7 +8,8 @@ import pytest
 
 from atomrun.report import write
 from atomrun.resultio import load
-from judging import make_result, mixed_plan
+
+from ...judging import make_result, mixed_plan
 
 PLAN = mixed_plan()
 RESULT = make_result(PLAN)
