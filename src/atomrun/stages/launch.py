@@ -24,6 +24,8 @@ _INSTALL_S = 60.0
 _GUARD = "container"
 _SECOND_CHANCE_S = 3600
 
+# Containers that a start replaces, by lifetime and state: these must be ours.
+_REPLACED = frozenset({("per_run", "running"), ("per_run", "stopped"), ("persistent", "stopped")})
 _INSTALL_FAULTS = {
     3: ("cannot write to {tools}", "the programs need a writable /tmp"),
     4: ("cannot make {run_dir} where the programs run", "mount paths.log_dir into the container, writable"),
@@ -43,7 +45,7 @@ def launch(run: RunContext) -> StageResult:
             return refusal
         attach = container.lifetime != "per_run" and seen[0].state == "running"
         started = 0 if attach else len(run.nodes)
-        run.ask(lambda node: _contain(run, node, container, attach)).all()
+        run.ask(lambda node: _contain(run, node, container, None if attach else seen[node.rank])).all()
     else:
         for node in run.nodes:
             node.place = Place(tools=f"{node.root}/tools")
@@ -54,16 +56,11 @@ def launch(run: RunContext) -> StageResult:
 def _refusal(run: RunContext, container: Container, seen: Mapping[int, Seen]) -> StageResult | None:
     """Why the containers that are there forbid to go on."""
     for node in run.nodes:
-        found, name = seen[node.rank], container_name(run, node, container)
-        if found.state == "unknown":
-            return failed("launch", f"cannot tell whether {name} runs: {found.why}", node=node.name)
-        if found.state != "absent" and not found.owner and container.lifetime != "no_launch":
-            hint = f"remove it, or choose another container.name: {container.runtime} inspect {name}"
-            return failed("launch", f"a container {name} that is not ours exists", hint, node=node.name)
-        if container.lifetime == "per_run" and found.state != "absent" and found.run != run.run_id:
-            return failed(
-                "launch", f"the container {name} belongs to run {found.run} of {found.owner}", node=node.name
-            )
+        reason = _foreign(run, container, seen[node.rank])
+        if reason:
+            name = container_name(run, node, container)
+            hint = f"look at it with {container.runtime} inspect {name}, or choose another container.name"
+            return failed("launch", f"the container {name} {reason}", hint, node=node.name)
     if container.lifetime == "per_run":
         return None
     running = [node.name for node in run.nodes if seen[node.rank].state == "running"]
@@ -76,13 +73,26 @@ def _refusal(run: RunContext, container: Container, seen: Mapping[int, Seen]) ->
     return None
 
 
-def _contain(run: RunContext, node: NodeRun, container: Container, attach: bool) -> None:
+def _foreign(run: RunContext, container: Container, found: Seen) -> str:
+    """Why the container that is there must be left alone, "" if it may be used or replaced."""
+    if found.state == "unknown":
+        return f"may or may not be there: {found.why}"
+    if (container.lifetime, found.state) not in _REPLACED:
+        return ""
+    if not found.owner:
+        return "exists and is not ours"
+    ours = found.run == run.run_id if container.lifetime == "per_run" else found.owner == run.owner
+    return "" if ours else f"belongs to run {found.run} of {found.owner}"
+
+
+def _contain(run: RunContext, node: NodeRun, container: Container, found: Seen | None) -> None:
+    """Start the node's container; `found` is what is there now, None if that is to be used."""
     name = container_name(run, node, container)
-    if not attach:
+    if found is not None:
         if container.lifetime == "per_run":
             _guard(run, node, name)
-        else:
-            node.host.run([*node.runtime, "rm", name], timeout=_START_S)  # a stopped one of ours
+        elif found.state == "stopped":
+            node.host.run([*node.runtime, "rm", found.id], timeout=_START_S)
         argv = [*node.runtime, *fill_all(container.run_argv, run.bound(node))]
         made = node.host.run(argv, timeout=_START_S)
         if made.code != 0:
