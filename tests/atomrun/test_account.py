@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 from attrs import evolve
+from tests.judging import NO_CHECKS, make_cell, make_plan, make_spec
 
 from atomcfg.plan import AccuracyTask, Checks, MtpQuality, NeedleCell, QuantParity
 from atomrun.account import account_blocks, account_cells, specs_written
 from atomrun.cells import incomplete_cell
 from atomrun.results import BlockResult, CellState, Status
-
-from ..judging import NO_CHECKS, make_cell, make_plan, make_spec
 
 SCORE = make_spec("gsm8k.exact_match__strict-match", "min", 0.9)
 GSM8K = AccuracyTask("gsm8k", "gsm8k", (), (), "/out", 600, (SCORE,))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tests.judging import artifact, make_attempt, make_cell, make_plan, make_spec
+
 from atomrun.cells import incomplete_cell, judge_cell
 from atomrun.results import CellState, Status
-
-from ..judging import artifact, make_attempt, make_cell, make_plan, make_spec
 
 HEALTHY = artifact()
 CELL = make_cell(make_spec("gpu.power_w", "info"), make_spec("failed", "max", 0))

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.judging import NO_CHECKS, artifact, make_attempt, make_cell, make_plan, make_run, make_spec
 
 from atomcfg.plan import AccuracyTask, Plan
 from atomrun.cells import incomplete_cell, judge_cell
 from atomrun.conclude import conclude
 from atomrun.gate import judge_all
 from atomrun.results import BlockResult, ExitCode, RunResult, RunVerdict, StageResult, StageStatus
-
-from ..judging import NO_CHECKS, artifact, make_attempt, make_cell, make_plan, make_run, make_spec
 
 HEALTHY = artifact()
 SPECS = (make_spec("output_throughput", "min_tok_s", 3000), make_spec("failed", "max", 0))

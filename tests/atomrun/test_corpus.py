@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.judging import make_attempt, make_cell, make_plan, make_spec
 
 from atomcfg.plan import Cell
 from atomrun.artifacts import FORMATS
 from atomrun.cells import judge_cell
 from atomrun.results import CellState, Status
-
-from ..judging import make_attempt, make_cell, make_plan, make_spec
 
 CORPUS = Path(__file__).resolve().parent.parent / "data" / "artifacts"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((CORPUS / "expected.json").read_text())

@@ -5,11 +5,10 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judging import make_result, make_spec
 
 from atomrun.figures import comparison, duration, figure, number, visible
 from atomrun.gate import judge
-
-from ..judging import make_result, make_spec
 
 
 @pytest.mark.parametrize(

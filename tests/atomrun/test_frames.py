@@ -7,11 +7,10 @@ import sys
 
 import polars
 from attrs import evolve
+from tests.judging import make_result
 
 from atomrun.frames import measurements, parquet
 from atomrun.results import BlockResult
-
-from ..judging import make_result
 
 
 def test_one_row_per_measurement() -> None:

@@ -5,13 +5,12 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judging import make_spec
 
 from atomcfg.metrics import KINDS, Tier
 from atomcfg.plan import Spec
 from atomrun.gate import describe, failed_gates, judge, judge_all, tiers, unjudged, verdicts_of
 from atomrun.results import BlockResult, CellResult, CellState, Status, Verdict
-
-from ..judging import make_spec
 
 TTFT = "mean_ttft_ms"
 THROUGHPUT = "output_throughput"

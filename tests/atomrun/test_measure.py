@@ -4,13 +4,12 @@ import math
 
 import pytest
 from attrs import evolve
+from tests.judging import make_cell, make_plan
 
 from atomcfg import metrics
 from atomcfg.plan import Plan, Topology
 from atomrun.measure import measure
 from atomrun.results import Reading
-
-from ..judging import make_cell, make_plan
 
 CELL = make_cell()
 

@@ -7,12 +7,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from attrs import evolve
+from tests.judging import make_result
 
 from atomcfg.schemas import load_schema
 from atomrun.resultio import ResultError, dump, load
 from atomrun.results import BlockResult, RunResult, RunVerdict, Status
-
-from ..judging import make_result
 
 SCHEMA = jsonschema_rs.validator_for(load_schema("results"))
 RESULT = make_result()

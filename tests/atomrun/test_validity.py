@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.judging import make_cell
 
 from atomrun.artifacts import ArtifactError, Fault
 from atomrun.results import Reading
 from atomrun.validity import RULES, Evidence, check, unreadable
-
-from ..judging import make_cell
 
 GOOD = {
     "max_concurrency": 16,

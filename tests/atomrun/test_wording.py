@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import pytest
 from attrs import evolve
+from tests.judging import artifact, make_attempt, make_cell, make_plan, make_result, make_spec
 
 from atomcfg.plan import Spec
 from atomrun.cells import judge_cell
 from atomrun.gate import judge, tiers
 from atomrun.results import RunVerdict
 from atomrun.wording import cell_word, counts, headline, headlines, status_word
-
-from ..judging import artifact, make_attempt, make_cell, make_plan, make_result, make_spec
 
 RESULT = make_result()
 TTFT = make_spec("mean_ttft_ms", "max_ms", 200)

@@ -4,10 +4,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judging import make_plan, make_result, mixed_plan
 
 from atomrun.report.charts import BOX, Chart, _round_steps, charts
-
-from ...judging import make_plan, make_result, mixed_plan
 
 PLAN = mixed_plan()
 

@@ -5,13 +5,12 @@ from html.parser import HTMLParser
 
 import pytest
 from attrs import evolve
+from tests.judging import make_plan, make_result, make_spec, mixed_plan
 
 from atomcfg.plan import Container, InputFile, Plan
 from atomrun.gate import judge_all
 from atomrun.report.deck import deck
 from atomrun.results import BlockResult, RunResult, RunVerdict, StageResult, StageStatus
-
-from ...judging import make_plan, make_result, make_spec, mixed_plan
 
 PLAN = mixed_plan()
 RESULT = make_result(PLAN)

@@ -5,12 +5,11 @@ from typing import Any
 import junitparser
 import pytest
 from attrs import evolve
+from tests.judging import make_result, make_spec, mixed_plan
 
 from atomrun.gate import judge_all
 from atomrun.report.junit import junit
 from atomrun.results import BlockResult, RunResult, RunVerdict
-
-from ...judging import make_result, make_spec, mixed_plan
 
 RESULT = make_result()
 STEM = "mi3xx_atom_model_fp8_single"

@@ -4,11 +4,10 @@ import re
 
 import pytest
 from attrs import evolve
+from tests.judging import make_plan, make_result, mixed_plan
 
 from atomrun.report.summary import escape, summary
 from atomrun.results import RunVerdict
-
-from ...judging import make_plan, make_result, mixed_plan
 
 RESULT = make_result()
 

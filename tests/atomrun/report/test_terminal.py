@@ -7,11 +7,10 @@ from typing import Literal
 import pytest
 from attrs import evolve
 from rich.console import Console
+from tests.judging import make_plan, make_result, mixed_plan
 
 from atomrun.report.terminal import final_line, render
 from atomrun.results import RunResult, RunVerdict
-
-from ...judging import make_plan, make_result, mixed_plan
 
 RESULT = make_result()
 

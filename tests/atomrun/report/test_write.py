@@ -5,11 +5,10 @@ from pathlib import Path
 
 import polars
 import pytest
+from tests.judging import make_result, mixed_plan
 
 from atomrun.report import write
 from atomrun.resultio import load
-
-from ...judging import make_result, mixed_plan
 
 PLAN = mixed_plan()
 RESULT = make_result(PLAN)
