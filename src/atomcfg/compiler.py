@@ -28,6 +28,7 @@ from .passes.states import Bound, Expanded, Flat, Parsed
 from .passes.validate import validate
 from .plan import Plan
 from .planio import seal_plan
+from .secrecy import find_secrets, masked
 from .sources import Options, Sources
 
 __all__ = ["Result", "compile_sources"]
@@ -46,8 +47,15 @@ class Result:
 
 
 def compile_sources(sources: Sources, options: Options) -> Result:
-    """Texts to a sealed plan, or to diagnostics."""
-    parsed = read(sources, options).then(settle).then(validate)
+    """Texts to a sealed plan, or to diagnostics, in which no secret is shown."""
+    settled = read(sources, options).then(settle)
+    result = _compiled(settled.then(validate), options)
+    documents = (settled.value.config, settled.value.cluster) if settled.value else ()
+    secrets = [secret for document in documents if document for _, secret in find_secrets(document)]
+    return evolve(result, diagnostics=tuple(masked(item, secrets) for item in result.diagnostics))
+
+
+def _compiled(parsed: Checked[Parsed], options: Options) -> Result:
     if parsed.value is None:
         return Result(None, ordered(parsed.diagnostics))
     chosen = normalise(parsed.value)

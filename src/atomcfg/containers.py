@@ -11,7 +11,7 @@ from .edit import merge
 from .model import ContainerSettings
 from .plan import Mount
 from .tokens import Hole, Token, bind, template
-from .values import as_flag, as_text, env_text, plain
+from .values import as_flag, as_text, env_text, is_open, plain
 
 __all__ = ["container_name", "inside", "outside", "read_container", "run_argv"]
 
@@ -39,13 +39,17 @@ def read_container(document: Document, cluster: Document | None, found: Diagnost
     known = args if isinstance(args, dict) else {}
     mounts = _mounts(merged, known.get("volumes"), found)
     return ContainerSettings(
-        lifetime=as_text(merged.get("container", "lifetime"), "per_run"),
+        lifetime=_choice(merged.get("container", "lifetime"), "per_run"),
         name=name,
         image=image,
-        runtime=as_text(merged.get("container", "runtime", "name"), "docker"),
+        runtime=_choice(merged.get("container", "runtime", "name"), "docker"),
         args=known,
         mounts=mounts,
     )
+
+
+def _choice(value: object, default: str) -> str:
+    return default if is_open(value) else as_text(value, default)
 
 
 def _merged(document: Document, cluster: Document | None) -> Document:

@@ -85,7 +85,6 @@ class Params:
     client_initial_wait_s: int
     client_poll_count: int
     client_poll_wait_time: int
-    given: frozenset[str]  # the names that an input stated
 
     @property
     def server_deadline_s(self) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from .diagnostics import Diagnostic
+from .diagnostics import Diagnostic, Diagnostics
 from .documents import Source
 from .passes.check import check
 from .passes.read import read
+from .secrecy import find_secrets, masked, report_secrets
 from .sources import Options, Sources
 
 __all__ = ["check_alone", "role_of"]
@@ -30,8 +31,13 @@ def role_of(name: str, data: bytes) -> str:
 
 
 def check_alone(source: Source) -> tuple[Diagnostic, ...]:
-    """Text and shape of a document, against the schema of its role."""
+    """Text and shape of a document, against the schema of its role, and no secret in it."""
     parsed = read(Sources(source), Options())
     if parsed.value is None:
         return parsed.diagnostics
-    return (*parsed.diagnostics, *check(parsed.value.config, source.role))
+    document, found = parsed.value.config, Diagnostics()
+    found.extend(parsed.diagnostics)
+    found.extend(check(document, source.role))
+    report_secrets(document, found)
+    secrets = [secret for _, secret in find_secrets(document)]
+    return tuple(masked(item, secrets) for item in found.items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .cellkey import CellKey, KeyFault, parse_key
-from .diagnostics import Diagnostics
+from .diagnostics import Diagnostics, Related
 from .documents import Document, JsonPath, Origin
 from .passes.states import StatedKey
 from .suggest import did_you_mean
@@ -41,7 +41,8 @@ def cells_from_keys(document: Document, found: Diagnostics) -> tuple[Document, t
 def _parse(
     document: Document, places: list[tuple[str, JsonPath]], as_key: bool, found: Diagnostics
 ) -> list[tuple[CellKey, Origin]]:
-    parsed = []
+    parsed: list[tuple[CellKey, Origin]] = []
+    first: dict[CellKey, JsonPath] = {}
     for text, path in places:
         result = parse_key(text)
         if isinstance(result, KeyFault):
@@ -52,6 +53,11 @@ def _parse(
             what = "no PP, so PP=1" if name == "PP" else f"{name} is not part of a key"
             span = document.span(path, key=as_key)
             found.warning("A702", f"older form of a cell key: {what}", span, f"write {result.key}")
+        if first.setdefault(result.key, path) != path:
+            span, other = (document.span(place, key=as_key) for place in (path, first[result.key]))
+            summary = f"two keys for one cell, {result.key}"
+            found.error("A806", summary, span, "keep one of the two", [Related("the other", other)])
+            continue
         origin = document.origin(path)
         parsed.append((result.key, Origin(origin.name, origin.text, origin.path, as_key)))
     return parsed

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
-__all__ = ["as_flag", "as_int", "as_text", "env_text", "plain"]
+__all__ = ["as_flag", "as_int", "as_text", "env_text", "is_open", "plain"]
 
+_OPEN = re.compile(r"<[^<>]+>")
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
+
+
+def is_open(value: object) -> bool:
+    """Whether the value is a token such as `<changeme>`: a lab must still supply it, so it counts as not given."""
+    return isinstance(value, str) and _OPEN.fullmatch(value) is not None
 
 
 def as_int(value: object, default: int = 0) -> int:
     """A whole number; `default` where there is none."""
-    return int(value) if isinstance(value, int | str) else default
+    return int(value) if isinstance(value, int | str) and not is_open(value) else default
 
 
 def as_flag(value: object, default: bool = False) -> bool:

@@ -53,13 +53,6 @@ ENTRIES = (
         _RUNS % '{"combo": "a", "concurrency": 1}',
     ),
     Entry(
-        "A707",
-        "random_range_ratio is not between 0 and 1",
-        "It is the relative width of the range that the client draws lengths from.",
-        '{"params": {"random_range_ratio": "1.5"}}',
-        '{"params": {"random_range_ratio": "0.8"}}',
-    ),
-    Entry(
         "A708",
         "A cell key contradicts the parameters",
         "The server runs with the parameters; the key would report another parallelism.",

@@ -16,26 +16,12 @@ ENTRIES = (
         '{"roles": {"server": {"ib_netdev": "auto"}}}',
     ),
     Entry(
-        "A551",
-        "This is no RDMA device name",
-        "ib_hca_devices is auto or a list of literal names as ibv_devinfo -l prints them.",
-        '{"ib_hca_devices": ["mlx5_*"]}',
-        '{"ib_hca_devices": ["mlx5_0", "mlx5_1"]}',
-    ),
-    Entry(
         "A552",
         "Fabric discovery sets this variable",
         "NCCL_IB_HCA and the *_SOCKET_IFNAME variables are set per node from what discovery finds. A constant for all "
         "nodes is wrong as soon as one differs. Serving configs carry them; there they are left out.",
         '{"env": {"NCCL_SOCKET_IFNAME": "eno0"}}',
         '{"roles": {"server": {"ib_netdev": "eno0"}}}',
-    ),
-    Entry(
-        "A553",
-        "This is no environment name",
-        "Names of environment variables hold letters, digits and _, and do not begin with a digit.",
-        '{"env": {"MY-VAR": "1"}}',
-        '{"env": {"MY_VAR": "1"}}',
     ),
     Entry(
         "A554",
@@ -50,6 +36,14 @@ ENTRIES = (
         "GID tables differ between hosts; an index that is right on one node may select another network on the next.",
         '{"env": {"NCCL_IB_GID_INDEX": "3"}}',
         '{"env": {}}',
+    ),
+    Entry(
+        "A556",
+        "A secret stands in the file",
+        "Plans, reports and the process list of a node show what a configuration holds. Tokens and passwords stay in "
+        "files of their own: paths.hf_token_file names the one of HF_TOKEN, which every server and client is given.",
+        '{"env": {"HF_TOKEN": "hf_..."}}',
+        '{"paths": {"hf_token_file": "/home/alice/.hf_token"}}',
     ),
     Entry(
         "A601",

@@ -92,13 +92,6 @@ ENTRIES = (
         '{"paths": {"log_dir": "/srv/alice/LOGS"}}',
     ),
     Entry(
-        "A410",
-        "There is no such driver",
-        "A driver decides which engine serves and which client measures.",
-        '{"params": {"driver": "vlm"}}',
-        '{"params": {"driver": "vllm"}}',
-    ),
-    Entry(
         "A411",
         "The driver's arguments are missing",
         "This driver takes its server's command line from a key of roles.server that is not there.",
@@ -111,6 +104,21 @@ ENTRIES = (
         "roles.server holds arguments that the chosen driver does not read.",
         '{"params": {"driver": "sglang"}, "roles": {"server": {"serve_args": {"enforce-eager": true}}}}',
         '{"params": {"driver": "sglang"}, "roles": {"server": {"sglang_args": ["--disable-cuda-graph"]}}}',
+    ),
+    Entry(
+        "A413",
+        "A truth value in another spelling",
+        "Older files write 1, 0, yes or no here. It is understood, but only true and false are so everywhere.",
+        '{"params": {"reuse_server_across_sweep": "1"}}',
+        '{"params": {"reuse_server_across_sweep": true}}',
+    ),
+    Entry(
+        "A414",
+        "A budget of no time",
+        "The server_ and client_ waits add up to the time that a server may take to be ready and a client to finish. "
+        "Together they are 0, so everything would be stopped as it starts.",
+        '{"params": {"client_initial_wait_s": 0, "client_poll_count": 0}}',
+        '{"params": {"client_initial_wait_s": 0, "client_poll_count": 80}}',
     ),
     Entry(
         "A420",

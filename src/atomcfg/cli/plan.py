@@ -39,6 +39,7 @@ def run_plan(args: argparse.Namespace) -> int:
     if result.plan is None:
         return EXIT_ERRORS
     if args.strict and warned:
+        complain("no plan: warnings count as errors here", "correct them, or leave --strict out")
         return EXIT_WARNINGS
     if args.dry_run:
         shown = json.dumps(as_document(result.plan), indent=2) if args.format == "json" else None

@@ -130,7 +130,6 @@ def _check(settings: Settings, found: Diagnostics) -> None:
     parameters.check_choice(settings, "dataset_name", ("random",), _CLIENT_PROGRAM.title, found)
     parameters.check_choice(settings, "tokenizer_mode", _TOKENIZER_MODES, _CLIENT_PROGRAM.title, found)
     parameters.check_percentiles(settings, ("ttft", "tpot", "itl"), found)
-    parameters.check_rates(settings, ("request_rate", "burstiness"), found)
 
 
 def _artifact(settings: Settings) -> tuple[str, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from atomcfg.diagnostics import Diagnostics
 from atomcfg.model import Settings
 
 from .reports import names
 
-__all__ = ["check_choice", "check_dataset", "check_percentiles", "check_range_ratio", "check_rates"]
+__all__ = ["check_choice", "check_dataset", "check_percentiles", "check_range_ratio"]
 
 _LATENCIES = ("ttft", "tpot", "itl", "e2el")
 
@@ -40,39 +40,16 @@ def check_percentiles(settings: Settings, required: Collection[str], found: Diag
     if missing:
         summary = f"percentile_metrics lacks {', '.join(missing)}, without which this client fails after its run"
         found.error("A512", summary, span, f'write "{",".join(_LATENCIES)}"')
-    unknown = [name for name in asked if name not in _LATENCIES]
-    if unknown:
-        found.warning(
-            "A513", f"no latency is known as {', '.join(unknown)}", span, f"known: {', '.join(_LATENCIES)}"
-        )
-    wrong = [
-        text for text in names(params.metric_percentiles) if not _is_number(text, lambda value: 0 < value <= 100)
-    ]
+    wrong = [text for text in names(params.metric_percentiles) if not 0 < float(text) <= 100]
     if wrong:
         span = document.span(("params", "metric_percentiles"))
         found.error("A514", f"{', '.join(wrong)} is no percentile", span, 'a comma list such as "90,95,99"')
 
 
-def check_rates(settings: Settings, names_of: Collection[str], found: Diagnostics) -> None:
-    """Rates that a client divides by."""
-    for name in names_of:
-        value = getattr(settings.params, name)
-        if not _is_number(value, lambda rate: rate > 0):
-            span = settings.document.span(("params", name))
-            found.error("A515", f"{name} {value} is not above 0", span, "a number above 0")
-
-
 def check_range_ratio(settings: Settings, found: Diagnostics) -> None:
     """vLLM's client samples around the length, and refuses a ratio of 1."""
     ratio = settings.params.random_range_ratio
-    if not _is_number(ratio, lambda value: 0 <= value < 1):
+    if float(ratio) >= 1:
         span = settings.document.span(("params", "random_range_ratio"))
         hint = "here lengths lie within L*(1-r) and L*(1+r); 0 is an exact length"
         found.error("A516", f"vLLM's client does not take random_range_ratio {ratio}", span, hint)
-
-
-def _is_number(text: str, holds: Callable[[float], bool]) -> bool:
-    try:
-        return holds(float(text))
-    except ValueError:
-        return False

@@ -121,7 +121,6 @@ def _check(settings: Settings, found: Diagnostics) -> None:
     commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
     check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
     parameters.check_dataset(settings, ("random", "random-ids"), found)
-    parameters.check_rates(settings, ("request_rate",), found)
 
 
 def _client_env(settings: Settings) -> tuple[EnvEntry, ...]:

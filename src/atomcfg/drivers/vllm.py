@@ -176,7 +176,6 @@ def _check(settings: Settings, found: Diagnostics) -> None:
     check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
     parameters.check_dataset(settings, ("random",), found)
     parameters.check_percentiles(settings, (), found)
-    parameters.check_rates(settings, ("request_rate", "burstiness"), found)
     parameters.check_range_ratio(settings, found)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from atomcfg.diagnostics import Diagnostics, Related, Severity
+from atomcfg.documents import JsonPath
 from atomcfg.drivers import DRIVERS
 from atomcfg.metrics import GATED
+from atomcfg.model import Settings
 from atomcfg.passes.states import BoundSpec, Expanded
 
 from .choose import Thresholds
@@ -29,6 +31,7 @@ def check_coverage(
     settings = expanded.built.settings
     driver = DRIVERS[settings.params.driver]
     able = {metric for metric in GATED if driver.produces(settings, metric)}
+    _check_cells(expanded, cells, thresholds, found)
     _check_gated(expanded, cells, able, thresholds, found)
     _check_producible(cells, driver.name, lambda metric: driver.produces(settings, metric), found)
     _check_scaling(expanded, cells, found)
@@ -40,6 +43,20 @@ def check_coverage(
         found.note("A823", f"driver {driver.name}'s client does not report {names}: exempt", span)
 
 
+def _check_cells(
+    expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]], thresholds: Thresholds, found: Diagnostics
+) -> None:
+    """Every cell has an entry."""
+    bare = [cell for cell in expanded.cells if cell.id not in cells]
+    if bare:
+        settings = expanded.built.settings
+        more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
+        names = ", ".join(str(cell.key) for cell in bare[:3]) + more
+        summary = f"{len(bare)} of {len(expanded.cells)} cells have no thresholds: {names}"
+        span = settings.document.span(bare[0].run.path)
+        found.add("A821", _severity(settings), summary, span, f"add the keys to {thresholds.name}")
+
+
 def _check_gated(
     expanded: Expanded,
     cells: Mapping[str, tuple[BoundSpec, ...]],
@@ -47,48 +64,33 @@ def _check_gated(
     thresholds: Thresholds,
     found: Diagnostics,
 ) -> None:
-    enforce = expanded.built.settings.enforce_thresholds
-    severity = Severity.ERROR if enforce else Severity.WARNING
-    bare = [cell for cell in expanded.cells if cell.id not in cells]
-    if bare:
-        span = expanded.built.settings.document.span(bare[0].run.path)
-        names = ", ".join(str(cell.key) for cell in bare[:3]) + (
-            f" and {len(bare) - 3} more" if len(bare) > 3 else ""
-        )
-        summary = f"{len(bare)} of {len(expanded.cells)} cells have no thresholds: {names}"
-        found.add("A821", severity, summary, span, f"add the keys to {thresholds.name}")
-    gaps: list[tuple[str, list[str]]] = []
+    """Every cell that has an entry has a spec for each gated metric that the client reports."""
+    gaps: list[tuple[JsonPath, str, list[str]]] = []
     for cell in expanded.cells:
         specs = cells.get(cell.id)
         if specs is not None:
             have = {bound.spec.metric for bound in specs}
             lacking = [metric for metric in GATED if metric in able and metric not in have]
             if lacking:
-                gaps.append((str(cell.key), lacking))
+                place = specs[0].path[:-1] if specs else (*thresholds.base, str(cell.key))
+                gaps.append((place, str(cell.key), lacking))
     if not gaps:
         return
-    key, lacking = gaps[0]
-    span = thresholds.document.span(_place(thresholds, cells, expanded, key), key=True)
-    total = sum(len(names) for _, names in gaps)
+    place, _, lacking = gaps[0]
+    span = thresholds.document.span(place, key=True)
+    total = sum(len(names) for *_, names in gaps)
     shown = ", ".join(lacking[:4]) + (f" and {len(lacking) - 4} more" if len(lacking) > 4 else "")
     summary = f"{total} gated metrics have no spec in {len(gaps)} cells; here: {shown}"
     related = [
-        Related(
-            f"and {len(names)} in {other}",
-            thresholds.document.span(_place(thresholds, cells, expanded, other), key=True),
-        )
-        for other, names in gaps[1:4]
+        Related(f"and {len(names)} in {key}", thresholds.document.span(other, key=True))
+        for other, key, names in gaps[1:4]
     ]
+    severity = _severity(expanded.built.settings)
     found.add("A822", severity, summary, span, 'bound each, or state it as "info"', related)
 
 
-def _place(
-    thresholds: Thresholds, cells: Mapping[str, tuple[BoundSpec, ...]], expanded: Expanded, key: str
-) -> tuple[str | int, ...]:
-    for cell in expanded.cells:
-        if str(cell.key) == key and cells[cell.id]:
-            return cells[cell.id][0].path[:-1]
-    return (*thresholds.base, key)
+def _severity(settings: Settings) -> Severity:
+    return Severity.ERROR if settings.enforce_thresholds else Severity.WARNING
 
 
 def _check_producible(

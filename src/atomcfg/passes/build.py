@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -22,13 +23,14 @@ from atomcfg.model import (
     Settings,
 )
 from atomcfg.suggest import did_you_mean
-from atomcfg.values import as_flag, as_int, as_text, env_text, plain
+from atomcfg.values import as_flag, as_int, as_text, env_text, is_open, plain
 
 from .states import Built, Enlisted
 
 __all__ = ["build"]
 
 _ARGUMENTS = ("atom_args", "serve_args", "sglang_args")
+_LOOSE_FLAGS = ("1", "0", "yes", "no")  # as CVS files write them
 _PATHS = ("shared_fs", "models_dir", "log_dir", "hf_token_file")
 
 
@@ -65,22 +67,24 @@ def build(enlisted: Enlisted) -> Checked[Built]:
 
 
 def _params(document: Document, found: Diagnostics) -> Params | None:
-    stated = document.get("params")
-    given = frozenset(key for key in stated if not key.startswith("_")) if isinstance(stated, dict) else frozenset()
     values: dict[str, Any] = {}
     for name, (kind, default) in PARAMS.items():
         raw = document.get("params", name)
-        values[name] = default if raw is None else _convert(raw, kind)
+        if kind is ParamKind.FLAG and raw in _LOOSE_FLAGS:
+            meant = json.dumps(as_flag(raw))
+            span = document.span(("params", name))
+            found.warning("A413", f'"{raw}" is read as {meant}', span, f"write {meant}")
+        values[name] = default if raw is None or is_open(raw) else _convert(raw, kind)
     driver = _driver(document, found)
     extra = _words(document, found)
     if driver is None or extra is None:
         return None
     baseline = document.get("params", "scaling_baseline_output_throughput")
+    known = not (baseline is None or is_open(baseline))
     return Params(
         driver=driver,
         bench_extra_args=extra,
-        scaling_baseline_output_throughput=None if baseline in (None, "") else float(as_text(baseline)),
-        given=given,
+        scaling_baseline_output_throughput=float(as_text(baseline)) if known else None,
         **values,
     )
 
@@ -109,10 +113,8 @@ def _driver(document: Document, found: Diagnostics) -> str | None:
 
 def _words(document: Document, found: Diagnostics) -> tuple[str, ...] | None:
     text = document.get("params", "bench_extra_args")
-    if isinstance(text, list):
-        return tuple(as_text(word) for word in text)
     try:
-        return tuple(shlex.split(as_text(text)))
+        return () if is_open(text) else tuple(shlex.split(as_text(text)))
     except ValueError as error:
         span = document.span(("params", "bench_extra_args"))
         message = str(error)
@@ -162,7 +164,9 @@ def _combo(item: Mapping[str, object]) -> Combo:
     slo = item.get("goodput_slo")
     pairs = slo.items() if isinstance(slo, dict) else ()
     limits = tuple(
-        (name.removesuffix("_ms"), float(as_text(value))) for name, value in pairs if not name.startswith("_")
+        (name.removesuffix("_ms"), float(as_text(value)))
+        for name, value in pairs
+        if not (name.startswith("_") or is_open(value))
     )
     return Combo(as_text(item.get("name")), as_int(item.get("isl")), as_int(item.get("osl")), limits)
 

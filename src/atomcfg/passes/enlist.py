@@ -9,7 +9,7 @@ from atomcfg.documents import Document, dotted
 from atomcfg.model import Cluster
 from atomcfg.placeholders import leftovers
 from atomcfg.plan import Node
-from atomcfg.values import env_text
+from atomcfg.values import as_int, env_text, is_open
 
 from .states import Enlisted, Flat
 
@@ -47,8 +47,7 @@ def _assumed(flat: Flat, found: Diagnostics) -> Cluster:
         "A601", severity, "no cluster file: the nodes are not known", Span("--cluster"), "give --cluster FILE"
     )
     count = flat.document.get("params", "nnodes")
-    number = int(count) if isinstance(count, int | str) and str(count).isdigit() else 1
-    names = ["<head-node>", *(f"<worker-node-{rank}>" for rank in range(1, min(number, 1024)))]
+    names = ["<head-node>", *(f"<worker-node-{rank}>" for rank in range(1, min(as_int(count, 1), 1024)))]
     nodes = tuple(
         Node(rank, name, name, flat.parsed.options.user, 22, None, "strict") for rank, name in enumerate(names)
     )
@@ -88,14 +87,13 @@ def _node(document: Document, flat: Flat, rank: int, address: str, found: Diagno
         span = document.span(("node_dict", address, "vpc_ip"))
         found.error("A603", f"{cluster_address!r} is no address", span, "a host name or an IP address")
     key_file = document.get("priv_key_file")
-    port = document.get("ssh_port")
     user = _text(document, "username", flat.parsed.options.user)
     return Node(
         rank=rank,
         address=address,
         cluster_address=cluster_address,
         user=flat.parsed.options.user if user == "{user-id}" else user,
-        port=int(port) if isinstance(port, int | str) else 22,
+        port=as_int(document.get("ssh_port"), 22),
         key_file=key_file if isinstance(key_file, str) else None,
         host_key_policy=_text(document, "host_key_policy", "strict"),
     )
@@ -108,19 +106,13 @@ def _is_open(address: str) -> bool:
 
 def _text(document: Document, key: str, default: str) -> str:
     value = document.get(key)
-    return value if isinstance(value, str) else default
+    return value if isinstance(value, str) and not is_open(value) else default
 
 
 def _env_vars(document: Document) -> dict[str, str]:
     env = document.get("env_vars")
     items = env.items() if isinstance(env, dict) else ()
     return {name: env_text(value) for name, value in items if not name.startswith("_")}
-
-
-def _env_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    return str(value)
 
 
 def _unresolved(flat: Flat) -> tuple[str, ...]:

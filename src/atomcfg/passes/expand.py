@@ -22,7 +22,7 @@ def expand(built: Built) -> Checked[Expanded]:
     if not settings.runs:
         span = settings.document.span(("sweep",), key=True)
         found.error("A706", "the sweep has no cells", span, "add entries to sweep.runs")
-    ratio = _ratio(settings, found)
+    ratio = float(settings.params.random_range_ratio)
     cells = tuple(_cell(settings, driver, run, ratio) for run in settings.runs)
     _check_stated(settings, built.enlisted.flat.stated_keys, found)
     _check_unique(settings, cells, found)
@@ -30,15 +30,6 @@ def expand(built: Built) -> Checked[Expanded]:
     _check_prompts(settings, found)
     _check_needles(settings, found)
     return Checked.of(Expanded(built, cells), found)
-
-
-def _ratio(settings: Settings, found: Diagnostics) -> float:
-    text = settings.params.random_range_ratio
-    ratio = float(text)
-    if not 0 <= ratio <= 1:
-        span = settings.document.span(("params", "random_range_ratio"))
-        found.error("A707", f"random_range_ratio {text} is not between 0 and 1", span)
-    return min(max(ratio, 0.0), 1.0)
 
 
 def _cell(settings: Settings, driver: Driver, run: Run, ratio: float) -> PlannedCell:

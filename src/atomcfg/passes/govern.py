@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from atomcfg.containers import inside
 from atomcfg.diagnostics import Checked, Diagnostics
+from atomcfg.documents import JsonPath, dotted
 from atomcfg.drivers import DRIVERS
 from atomcfg.drivers.base import Driver
 from atomcfg.drivers.environment import TRITON
 from atomcfg.model import Settings
 from atomcfg.serving import FABRIC_VARIABLES
-from atomcfg.suggest import did_you_mean
 
 from .states import Built
 
@@ -20,9 +20,8 @@ __all__ = ["govern"]
 
 _HCA = re.compile(r"(mlx5_|rdma|bnxt_re|ionic_|rocep|ibp)\w*\d\w*")
 _NOT_FABRIC = re.compile(r"lo|docker\d+|cni\d*|podman\d+|virbr\d+")
-_LITERAL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f`]")
+_HANDED_ON = ("env", "extra_args", "metadata", "gen_kwargs")
 # vLLM reads these with int(), ATOM compares them with "1".
 _EXACTLY_ONE = re.compile(r"(ATOM_USE_|VLLM_ROCM_USE_|VLLM_USE_)\w+")
 
@@ -31,12 +30,7 @@ def govern(built: Built) -> Checked[Built]:
     """All rules that need more than one value. Every broken rule is reported."""
     found = Diagnostics()
     settings = built.settings
-    driver = DRIVERS.get(settings.params.driver)
-    if driver is None:
-        span = settings.document.span(("params", "driver"))
-        hint = did_you_mean(settings.params.driver, DRIVERS) or f"one of {', '.join(DRIVERS)}"
-        found.error("A410", f'no driver "{settings.params.driver}"', span, hint)
-        return Checked(None, found.items)
+    driver = DRIVERS[settings.params.driver]
     for rule in _RULES:
         rule(settings, driver, found)
     if built.enlisted.flat.parsed.cluster is not None:
@@ -74,6 +68,19 @@ def _arguments_present(settings: Settings, driver: Driver, found: Diagnostics) -
             found.warning("A412", f"{name} reaches nothing", span, hint)
 
 
+def _budgets(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
+    """A deadline of no time would end every server or client as it starts."""
+    params = settings.params
+    for what, seconds, name in (
+        ("server", params.server_deadline_s, "server_poll_count"),
+        ("client", params.client_deadline_s, "client_poll_count"),
+    ):
+        if seconds == 0:
+            span = settings.document.span(("params", name))
+            hint = f"the waits of the {what} are a budget, not sleeps: give them the seconds that it may take"
+            found.error("A414", f"the {what} is given 0 seconds", span, hint)
+
+
 def _parallelism(settings: Settings, driver: Driver, found: Diagnostics) -> None:
     params = settings.params
     pipeline, nodes = params.pipeline_parallel_size, params.nnodes
@@ -93,22 +100,15 @@ def _parallelism(settings: Settings, driver: Driver, found: Diagnostics) -> None
 
 
 def _fabric(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
-    server, document = settings.server, settings.document
-    netdev = server.ib_netdev
+    netdev = settings.server.ib_netdev
     if netdev is not None:
-        span = document.span(("roles", "server", "ib_netdev"))
+        span = settings.document.span(("roles", "server", "ib_netdev"))
         if _HCA.fullmatch(netdev):
             hint = "ib_netdev is a network interface (ens1, bond0); the RDMA device belongs in ib_hca_devices"
             found.error("A550", f"{netdev} is an RDMA device, not a network interface", span, hint)
         elif _NOT_FABRIC.fullmatch(netdev):
             hint = 'name the interface that reaches the other nodes, or "auto"'
             found.error("A550", f"{netdev} does not reach other nodes", span, hint)
-        elif not _LITERAL.fullmatch(netdev) and "<" not in netdev:
-            found.error("A550", f"{netdev!r} is no interface name", span, 'a name like ens1, or "auto"')
-    for index, name in enumerate(server.ib_hca_devices):
-        if not _LITERAL.fullmatch(name) and "<" not in name:
-            span = document.span(("roles", "server", "ib_hca_devices", index))
-            found.error("A551", f"{name!r} is no device name", span, 'literal names like mlx5_0, or "auto"')
 
 
 def _environment(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
@@ -118,9 +118,6 @@ def _environment(settings: Settings, _driver: Driver, found: Diagnostics) -> Non
             span = settings.document.span(path, key=True)
             hint = f"write roles.server.{FABRIC_VARIABLES[name]} instead"
             found.error("A552", f"{name} is set by fabric discovery", span, hint)
-        elif not _NAME.fullmatch(name):
-            span = settings.document.span(path, key=True)
-            found.error("A553", f"{name!r} is no environment name", span, "letters, digits and _ only")
         elif _EXACTLY_ONE.fullmatch(name) and name not in TRITON and value.lower() in ("true", "yes", "on"):
             span = settings.document.span(path)
             found.warning("A554", f'{name} is "{value}", but engines test for 1', span, 'write "1"')
@@ -145,19 +142,30 @@ def _log_dir(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
 
 
 def _plain_text(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
-    """Ids, names and paths go into file names, labels and tables: no control characters there."""
-    document = settings.document
-    for path in (
-        ("model", "id"),
-        *(("paths", name) for name in ("shared_fs", "models_dir", "log_dir", "hf_token_file")),
-    ):
-        value = document.get(*path)
-        if isinstance(value, str) and (_CONTROL.search(value) or "`" in value):
-            found.error("A428", f"{path[-1]} holds a control character or a backtick", document.span(path))
+    """Ids, names and paths go into file names, labels and tables: no control characters or backticks there."""
+    for top in ("paths", "model", "container", "accuracy"):
+        for path, text in _texts(settings.document.get(top), (top,)):
+            if _CONTROL.search(text):
+                summary = f"{dotted(path)} holds a backtick or a control character"
+                found.error("A428", summary, settings.document.span(path), "write it without")
+
+
+def _texts(value: object, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
+    """The names and paths of a block; what is handed to a program as it stands may hold anything."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not key.startswith("_") and key not in _HANDED_ON:
+                yield from _texts(item, (*path, key))
 
 
 _RULES: tuple[Callable[[Settings, Driver, Diagnostics], None], ...] = (
     _arguments_present,
+    _budgets,
     _parallelism,
     _fabric,
     _environment,

@@ -17,6 +17,7 @@ from .states import Parsed
 
 __all__ = ["read"]
 
+_DEEPEST = 100  # levels; no document needs more than a dozen
 _UTF = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
@@ -96,7 +97,7 @@ def _json(source: Source, found: Diagnostics) -> Document | None:
         )
         return None
     except RecursionError:
-        found.error("A106", "the values are nested too deeply", Span(source.name), "at most a few hundred levels")
+        _nested(source, found)
         return None
     except ValueError:
         found.error(
@@ -106,7 +107,29 @@ def _json(source: Source, found: Diagnostics) -> Document | None:
     if repeated:
         _report_duplicates(source, text, found)
         return None
+    if _is_deep(value):
+        _nested(source, found)
+        return None
     return Document(value, {(): Origin(source.name, text)})
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a value is nested deeper than later passes may walk by recursion."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for here in level
+            for inner in (here.values() if isinstance(here, dict) else here if isinstance(here, list) else ())
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _nested(source: Source, found: Diagnostics) -> None:
+    found.error("A106", "the values are nested too deeply", Span(source.name), f"at most {_DEEPEST} levels")
 
 
 def _refuse(word: str) -> object:
@@ -158,13 +181,19 @@ def _toml(source: Source, found: Diagnostics) -> Document | None:
         return None
     try:
         value = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except RecursionError:
+        _nested(source, found)
+        return None
+    except tomllib.TOMLDecodeError as error:
         match = re.search(r"at line (\d+), column (\d+)", str(error))
         line, column = (int(match.group(1)), int(match.group(2))) if match else (text.count("\n") + 1, 1)
         shown = _line(text, line)
         message = re.sub(r" \(at .*\)$", "", str(error))
         span = Span(source.name, line, column, column + 1, text=shown)
         found.error("A109", f"not TOML: {message[:1].lower()}{message[1:]}", span)
+        return None
+    if _is_deep(value):
+        _nested(source, found)
         return None
     return Document(value, {(): Origin(source.name, text)})
 

@@ -90,7 +90,7 @@ def _params(stated: Mapping[str, Any]) -> Params:
     words = stated.get("bench_extra_args", ())
     values["bench_extra_args"] = tuple(shlex.split(words) if isinstance(words, str) else words)
     values["scaling_baseline_output_throughput"] = None
-    return Params(**values, given=frozenset(stated))
+    return Params(**values)
 
 
 def _server(server: Mapping[str, Any]) -> ServerSettings:

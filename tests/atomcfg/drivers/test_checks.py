@@ -248,16 +248,14 @@ def test_a_value_that_belongs_to_the_cell_must_fit_every_cell(driver: str) -> No
         ("atom", {"dataset_name": "sharegpt"}, ["A510"]),
         ("atom", {"tokenizer_mode": "deepseek_v4"}, ["A510"]),
         ("atom", {"percentile_metrics": "ttft,itl"}, ["A512"]),
-        ("atom", {"percentile_metrics": "ttft,tpot,itl,foo"}, ["A513"]),
         ("vllm", {"tokenizer_mode": "deepseek_v4"}, []),
         ("vllm", {"dataset_name": "sharegpt"}, ["A511"]),
         ("vllm", {"percentile_metrics": "e2el"}, []),
         ("vllm", {"metric_percentiles": "0,99"}, ["A514"]),
         ("vllm", {"metric_percentiles": "99.9, 100"}, []),
-        ("vllm", {"burstiness": "-1", "request_rate": "x"}, ["A515", "A515"]),
         ("vllm_atom", {"random_range_ratio": "1.0"}, ["A516"]),
         ("sglang", {"dataset_name": "random-ids", "random_range_ratio": "1", "burstiness": "0"}, []),
-        ("sglang", {"dataset_name": "sharegpt", "request_rate": "nan"}, ["A511", "A515"]),
+        ("sglang", {"dataset_name": "sharegpt", "request_rate": "inf"}, ["A511"]),
     ],
 )
 def test_parameters(driver: str, params: dict[str, Any], codes: list[str]) -> None:
