@@ -7,6 +7,8 @@ from typing import Any
 
 from atomcfg._version import __version__
 
+from .completion import SHELLS, PrintCompletion
+
 __all__ = ["add_compile_options", "build_parser"]
 
 Commands = Any  # argparse has no public name for what add_subparsers returns
@@ -20,6 +22,9 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="exit status: 0 fine, 1 differences or (with --strict) warnings, 2 errors",
     )
     parser.add_argument("--version", action="version", version=f"atomcfg {__version__}")
+    parser.add_argument(
+        "--print-completion", action=PrintCompletion, choices=SHELLS, help="a completion script for this shell"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_plan(commands)
     _add_check(commands)

@@ -11,10 +11,9 @@ from atomcfg.diagnostics import Checked, Diagnostics, Severity, ordered
 from atomcfg.dialect import PROFILES, dialect_of
 from atomcfg.documents import Source
 from atomcfg.plan import Plan
+from atomcfg.pretty import parse
 from atomcfg.sources import Options, Sources
 from atomcfg.standalone import check_alone
-
-from .layout import parse
 
 __all__ = ["Job", "Path", "Table", "load_job", "load_table", "put"]
 

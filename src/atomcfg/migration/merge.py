@@ -35,7 +35,7 @@ class Group:
 
 
 def group(jobs: Sequence[Job], found: Diagnostics) -> tuple[Group, ...]:
-    """The groups of at least two: siblings share base stem, driver, model and number of nodes, and have no profiles."""
+    """The groups of at least two: siblings share base stem, driver, model and node count, and have no profiles."""
     alike: dict[tuple[object, ...], list[tuple[str, Job]]] = {}
     for job in jobs:
         if dialect_of(job.value) == FLAT:

@@ -8,11 +8,11 @@ from attrs import frozen
 
 from atomcfg.diagnostics import Diagnostic, Diagnostics, Related, Span
 from atomcfg.documents import Source, dotted
+from atomcfg.pretty import pretty
 from atomcfg.sources import Sources
 
 from .cells import modern_cells
 from .job import Job, Table, load_job, load_table, put
-from .layout import pretty
 from .merge import Group, group, merged_config, merged_thresholds
 from .rescale import rescaled
 from .thresholds import TwoForOne, modern_thresholds
