@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from atomcfg.metrics import Tier, find
 from atomcfg.plan import Plan
@@ -24,6 +24,7 @@ _TONES = {
     Status.SKIPPED: "warn",
     Status.INFO: "calm",
 }
+_RECORDED = {Status.PASS: "calm", Status.FAIL: "warn"}
 _ROOM = 50.0  # percent of margin at which the bar is full
 _WORDS = {
     "good": ("PASS", "held", "ok"),
@@ -188,13 +189,15 @@ def _value(name: str, value: float) -> tuple[str, str, str]:
 
 
 def _chip(outcome: TierOutcome, rehearsal: bool) -> Chip:
+    """A tier that is not enforced says only what it would have been; the row says that it is a record."""
     count = len(outcome.verdicts)
     same = sum(verdict.status is outcome.status for verdict in outcome.verdicts)
-    tone = _TONES[outcome.status]
-    if outcome.recorded and tone == "bad":
-        tone = "warn"
-    word = status_word(outcome, rehearsal)
-    return Chip(word=word, detail=str(count) if same == count else f"{same}/{count}", tone=tone)
+    word = status_word(evolve(outcome, recorded=False), rehearsal)
+    return Chip(
+        word=word.lower() if outcome.recorded and outcome.status in _RECORDED else word,
+        detail=str(count) if same == count else f"{same}/{count}",
+        tone=_tone(outcome),
+    )
 
 
 def _group(outcome: TierOutcome, rehearsal: bool) -> Group:
@@ -202,10 +205,14 @@ def _group(outcome: TierOutcome, rehearsal: bool) -> Group:
     return Group(
         tier=outcome.tier,
         word=status_word(outcome, rehearsal),
-        tone=_TONES[outcome.status],
+        tone=_tone(outcome),
         reason=outcome.reason,
         gates=tuple(_gate(verdict, rehearsal) for verdict in ranked),
     )
+
+
+def _tone(item: Verdict | TierOutcome) -> str:
+    return (_RECORDED if item.recorded else {}).get(item.status, _TONES[item.status])
 
 
 def _urgency(verdict: Verdict) -> tuple[int, float]:
@@ -220,7 +227,7 @@ def _gate(verdict: Verdict, rehearsal: bool) -> Gate:
     return Gate(
         metric=verdict.metric,
         word=status_word(verdict, rehearsal),
-        tone=_TONES[verdict.status],
+        tone=_tone(verdict),
         actual=actual,
         bound=bound,
         margin=margin,

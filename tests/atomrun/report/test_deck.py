@@ -183,7 +183,7 @@ def test_a_recorded_run_says_so() -> None:
     plan = mixed_plan(enforced=False)
     text = page(make_result(plan), plan).text
     assert "thresholds are recorded, not enforced" in text
-    assert "RECORD (fail) 1/2" in text
+    assert "RECORD (fail) fail 1/2 pass 2 pass 1" in text
 
 
 def test_a_run_of_nothing_has_no_empty_panels() -> None:
