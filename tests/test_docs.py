@@ -215,6 +215,23 @@ def test_unknown_commands_are_found() -> None:
     assert unknown_commands(text) == ["atomcfg plant", "atomcfg plan --dry"]
 
 
+def lost_tests(document: str) -> list[str]:
+    """Tests that a document names as `path::name` and that do not exist."""
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", document)
+    texts = {path: (ROOT / path).read_text("utf-8") if (ROOT / path).is_file() else "" for path, _ in named}
+    return [f"{path}::{name}" for path, name in named if f"\ndef {name}(" not in texts[path]]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_tests_named_in_documents_exist(name: str) -> None:
+    assert lost_tests((ROOT / name).read_text("utf-8")) == []
+
+
+def test_lost_tests_are_found() -> None:
+    text = "`tests/test_docs.py::test_lost_tests_are_found` `tests/test_docs.py::test_gone` `tests/gone.py::test_x`"
+    assert lost_tests(text) == ["tests/test_docs.py::test_gone", "tests/gone.py::test_x"]
+
+
 def reasons(document: str) -> dict[str, str]:
     """Package and reason of each table row; the package is the last name among a row's first two cells."""
     found = {}
