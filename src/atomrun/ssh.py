@@ -6,6 +6,7 @@ the constructor opens, is closed again before the first request; its timeouts, p
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import tempfile
 import threading
@@ -43,17 +44,18 @@ _OPTIONS = (
 _HOST_KEYS = {"strict": "yes", "accept-new": "accept-new"}
 
 
-def connect_ssh(node: Node, *, options: Sequence[str] = (), timeout: float = _CONNECT_S) -> Host:
+def connect_ssh(node: Node, *, options: Sequence[str] = (), root: str = "", timeout: float = _CONNECT_S) -> Host:
     """The agent on `node`, logged in as the plan says. Raises `HostError`.
 
     `options` are further ssh options (`Name=value`); they win over ours. The user's ssh configuration applies too.
+    `root` is the agent's directory on the node, on a local disk; by default /var/tmp/atomrun-<uid>.
     """
     for text in (node.address, node.user):
         if text.startswith("-"):
             raise HostError(
                 node.address, "unreachable", f"not an address or user: {text!r}", "mend the cluster file"
             )
-    channel = Channel(node.address, _Logins(node, tuple(options)).open)
+    channel = Channel(node.address, _Logins(node, tuple(options)).open, root)
     channel.connect(timeout)
     return AgentHost(node.rank, node.address, channel)
 
@@ -164,4 +166,5 @@ def _end_all(processes: Sequence[Any]) -> None:
         process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
-            stream.close()
+            with contextlib.suppress(BrokenPipeError):  # plumbum's last words, still in the buffer
+                stream.close()

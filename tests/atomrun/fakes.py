@@ -74,6 +74,7 @@ class FakeHost:
     _rules: list[tuple[tuple[str, ...], Answer]] = field(factory=list)
     _endings: dict[str, _Ending] = field(factory=dict)
     _failures: dict[str, list[Exception]] = field(factory=dict)
+    _released: tuple[Stopped, ...] = ()
 
     # Scripting
 
@@ -220,7 +221,7 @@ class FakeHost:
     def release(self, grace: float = 10.0, timeout: float = 120.0) -> tuple[Stopped, ...]:
         self._note("release", grace)
         if self.owner is None:
-            return ()
+            return self._released
         stopped = []
         for name, job in reversed(self.jobs.items()):
             if job.ended is None:
@@ -228,7 +229,8 @@ class FakeHost:
             stopped.append(Stopped(name, job.survivors))
         self.secrets.clear()
         self.owner = None
-        return tuple(stopped)
+        self._released = tuple(stopped)
+        return self._released
 
     def close(self) -> None:
         self.calls.append(("close",))

@@ -159,12 +159,15 @@ stop_job() { # DIR GRACE (- for the job's own): prints the pids that are left
 
 # --- runs
 
-teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job
+teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job, again when repeated
     ROOT=${1%/runs/*}
     trap '' PIPE HUP
     exec 4>"$1/teardown.lock"
     flock 4
-    [ -e "$1/torn_down" ] && exit 0
+    if [ -e "$1/torn_down" ]; then
+        cat "$1/stops" 2>/dev/null
+        exit 0
+    fi
     exec 7>"$1/start.lock"
     flock 7
     : >"$1/stopping"
@@ -173,7 +176,7 @@ teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job
     [ -r "$1/order" ] && while read -r name; do names="$name $names"; done <"$1/order"
     for name in $names; do
         left=$(stop_job "$1/jobs/$name" "$2" 4>&-)
-        echo "$name $left"
+        echo "$name $left" | tee -a "$1/stops"
         for pid in $left; do
             start_time "$pid"
             echo "${1##*/} $pid $BORN $BOOT" >>"$ROOT/locks/quarantine"

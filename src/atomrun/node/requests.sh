@@ -87,12 +87,11 @@ op_acquire() { # RUN WHO LEASE_S
         take "$@"
     elif [ "$old" = "$1" ]; then
         adopted=1
+        drive "$3"
     else
         send O "$ROOT/locks/node.owner"
         finish busy
     fi
-    echo "$TOKEN" >"$RUN_DIR/driver" && echo "$3" >"$RUN_DIR/lease_s" || disk
-    : >"$RUN_DIR/lease"
     say I root "$RUN_DIR"
     say I adopted $adopted
     finish ok
@@ -105,13 +104,17 @@ take() { # RUN WHO LEASE_S, with node.lock on 8: a fresh run (an earlier one is 
         mv "$RUN_DIR" "$ROOT/past/$1.$past" && mkdir -p "$RUN_DIR/jobs" || disk
     fi
     printf 'run=%s\nwho=%s\nsince=%s\nboot=%s\nlease=%s\n' "$1" "$(text "$2")" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
-        "$BOOT" "$3" >"$ROOT/locks/node.owner.new" && echo "$3" >"$RUN_DIR/lease_s" || disk
-    mv -f "$ROOT/locks/node.owner.new" "$ROOT/locks/node.owner"
-    : >"$RUN_DIR/lease"
+        "$BOOT" "$3" >"$ROOT/locks/node.owner.new" || disk
+    drive "$3"
+    mv -f "$ROOT/locks/node.owner.new" "$ROOT/locks/node.owner" || disk
     exec 9>"$RUN_DIR/keeper.lock"
     flock -n 9
     setsid sh "$SELF" keeper "$RUN_DIR" </dev/null >/dev/null 2>&1 7>&- &
     exec 8>&- 9>&-
+}
+
+drive() { # LEASE_S: from now on the run listens to this launcher only
+    echo "$1" >"$RUN_DIR/lease_s" && echo "$TOKEN" >"$RUN_DIR/driver" && : >"$RUN_DIR/lease" || disk
 }
 
 quarantined() { # refuse a node on which a process of a run could not be killed
