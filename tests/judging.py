@@ -31,7 +31,10 @@ from atomrun.cells import Attempt, incomplete_cell, judge_cell
 from atomrun.conclude import Run, conclude
 from atomrun.results import BlockResult, RunResult, StageResult, StageStatus
 
-__all__ = ["artifact", "make_attempt", "make_cell", "make_plan", "make_result", "make_run", "make_spec"]
+__all__ = [
+    "NO_CHECKS", "artifact", "make_attempt", "make_cell", "make_plan", "make_result", "make_run", "make_spec",
+    "mixed_plan",
+]  # fmt: skip
 
 HEALTHY = (Path(__file__).resolve().parent / "data" / "artifacts" / "atom" / "healthy.json").read_text()
 
@@ -93,19 +96,6 @@ def make_cell(*specs: Spec, **changes: Any) -> Cell:
 
 def make_plan(*cells: Cell, **changes: Any) -> Plan:
     """One node, eight GPUs, one session; enforcing."""
-    session = Session(
-        index=0,
-        key="0" * 64,
-        ranks=(RankLaunch(0, "head", ("python", "-m", "server"), ()),),
-        probe=Probe(template(bind(Hole.HTTP_PORT, "8000")), "/health", "org/model"),
-        ready_deadline_s=600,
-        cells=tuple(cell.id for cell in cells),
-    )
-    lines = [
-        (f"{cell.id}/{spec.metric}", f"threshold.json:{line}")
-        for cell in cells
-        for line, spec in enumerate(cell.specs, 10)
-    ]
     made = Plan(
         plan_version=1,
         stem="mi3xx_atom_model_fp8_single",
@@ -122,25 +112,45 @@ def make_plan(*cells: Cell, **changes: Any) -> Plan:
         secrets=(),
         fabric=None,
         scaling_baseline=None,
-        sessions=(session,),
+        sessions=(_session(cells),),
         cells=cells,
         checks=NO_CHECKS,
         unresolved=(),
         estimate=Estimate(1, 1200, 2.7),
-        provenance=Provenance(
-            tool="atomcfg 0.1.0",
-            inputs=(InputFile("config", "mi3xx_atom_model_fp8_single.json", "a" * 64),),
-            profile_chosen_by="default",
-            overrides=(),
-            spec_lines=tuple(lines),
-            trace=(),
-            notes=(),
-            run_card=(),
-        ),
+        provenance=_provenance(cells),
         digest="d" * 64,
         seal="5" * 64,
     )
     return evolve(made, **changes)
+
+
+def _session(cells: tuple[Cell, ...]) -> Session:
+    return Session(
+        index=0,
+        key="0" * 64,
+        ranks=(RankLaunch(0, "head", ("python", "-m", "server"), ()),),
+        probe=Probe(template(bind(Hole.HTTP_PORT, "8000")), "/health", "org/model"),
+        ready_deadline_s=600,
+        cells=tuple(cell.id for cell in cells),
+    )
+
+
+def _provenance(cells: tuple[Cell, ...]) -> Provenance:
+    lines = [
+        (f"{cell.id}/{spec.metric}", f"threshold.json:{line}")
+        for cell in cells
+        for line, spec in enumerate(cell.specs, 10)
+    ]
+    return Provenance(
+        tool="atomcfg 0.1.0",
+        inputs=(InputFile("config", "mi3xx_atom_model_fp8_single.json", "a" * 64),),
+        profile_chosen_by="default",
+        overrides=(),
+        spec_lines=tuple(lines),
+        trace=(),
+        notes=(),
+        run_card=(),
+    )
 
 
 def make_attempt(artifact: str | None, client_exit: int = 0, **changes: Any) -> Attempt:
