@@ -14,7 +14,7 @@ from .rules import ROOT, Finding, Module, Rule, is_below, modules, rule, snippet
 RULES: dict[str, Rule] = {}
 
 DRIVERS = {"atom", "vllm", "vllm_atom", "sglang"}
-HEAVY = ("polars", "plumbum", "jinja2", "rich", "altair", "aiohttp", "jsonschema")
+HEAVY = ("polars", "plumbum", "jinja2", "rich", "altair", "aiohttp", "jsonschema", "jsonschema_rs")
 IMPURE = (
     "asyncio", "datetime", "getpass", "glob", "http", "os", "pathlib", "platform", "random", "secrets", "select",
     "shutil", "signal", "socket", "ssl", "subprocess", "tempfile", "threading", "time", "urllib", "uuid",

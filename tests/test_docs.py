@@ -14,14 +14,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from attrs import frozen
 
-from .rules import ROOT, repository_files
+from .rules import ROOT, modules, repository_files
 
 DOCUMENTS = sorted(
     name for name in repository_files() if re.fullmatch(r"README\.md|CONTRIBUTING\.md|docs/[\w-]+\.md", name)
@@ -30,7 +30,8 @@ NOT_RUN: dict[str, list[str]] = {
     "README.md": [
         "make demo",
         "make test",
-        "atomcfg plan CONFIG.json --cluster atom_cluster.json -o plan.json",
+        "atomcfg plan CONFIG.json --cluster cluster.json -o plan.json",
+        "atomrun preflight plan.json",
         "atomrun execute plan.json",
     ],
 }
@@ -243,12 +244,25 @@ def reasons(document: str) -> dict[str, str]:
     return found
 
 
+def names(requirements: Iterable[str]) -> set[str]:
+    """Names of packages, without versions and our own extras."""
+    return {re.split(r"[<>=\[,]", each)[0] for each in requirements} - {"atomcfg"}
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = [each for group in PROJECT["project"]["optional-dependencies"].values() for each in group]
+SHIPPED = names([*PROJECT["project"]["dependencies"], *EXTRAS])
+
+
 def test_every_dependency_has_its_reason() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    extras = [each for group in project["project"]["optional-dependencies"].values() for each in group]
-    groups = [each for group in project["dependency-groups"].values() for each in group if isinstance(each, str)]
-    stated = [*project["project"]["dependencies"], *extras, *groups, *project["build-system"]["requires"]]
-    names = {re.split(r"[<>=\[,]", each)[0] for each in stated} - {project["project"]["name"]}
+    groups = [each for group in PROJECT["dependency-groups"].values() for each in group if isinstance(each, str)]
     told = reasons((ROOT / "docs/dependencies.md").read_text("utf-8"))
-    assert set(told) == names
+    assert set(told) == SHIPPED | names([*groups, *PROJECT["build-system"]["requires"]])
     assert all(told.values())
+
+
+def test_every_shipped_dependency_is_imported() -> None:
+    imported = {
+        name.partition(".")[0] for each in modules() if each.path.startswith("src/") for _, name in each.imports
+    }
+    assert {name for name in SHIPPED if name.replace("-", "_") not in imported} == set()
