@@ -28,6 +28,7 @@ class Attended:
     exit: Exit | None
     trouble: str = ""
     hint: str = ""
+    started: bool = True
 
 
 def attend(run: RunContext, task: Task) -> Attended:
@@ -38,7 +39,7 @@ def attend(run: RunContext, task: Task) -> Attended:
     """
     session, host = run.the_session, run.head.host
     if session.dead:
-        return Attended(None, session.dead)
+        return Attended(None, session.dead, started=False)
     run.journal.begin("job", name=task.name, node=run.head.name, argv=task.argv)
     host.start(job(run.head.inside, run.run_id, task))
     session.watch.follow(host, [task.name], task.deadline_s + 2 * _MARGIN_S)
@@ -59,7 +60,9 @@ def _await(run: RunContext, task: Task) -> Attended:
     while True:
         event = session.watch.next(task.deadline_s + _MARGIN_S)
         if event is None:
-            return Attended(None, f"did not end within its {task.deadline_s} s", "raise its budget in the config")
+            return Attended(
+                None, f"{task.name} did not end within its {task.deadline_s} s", "raise its budget in the config"
+            )
         if isinstance(event, Broken):
             session.dead = f"{run.nodes[event.rank].name} could not be asked any more: {event.error.message}"
             raise event.error
@@ -70,11 +73,23 @@ def _await(run: RunContext, task: Task) -> Attended:
             return Attended(None, session.dead, f"read {server_log(run, event.rank, 'err')} in the run's folder")
 
 
+def _late(task: Task) -> Attended:
+    return Attended(
+        None, f"{task.name} did not end within its {task.deadline_s} s", "raise its budget in the config"
+    )
+
+
 def _by_itself(task: Task, ended: Exit) -> Attended:
     if ended.state == "deadline":
-        return Attended(None, f"did not end within its {task.deadline_s} s", "raise its budget in the config")
+        return Attended(
+            None, f"{task.name} did not end within its {task.deadline_s} s", "raise its budget in the config"
+        )
     if ended.state == "lost":
-        return Attended(None, "its supervisor on the node was killed", "look for an out-of-memory kill in dmesg")
+        return Attended(
+            None,
+            f"{task.name} ended without a record: its supervisor on the node was killed",
+            "look for an out-of-memory kill in dmesg",
+        )
     return Attended(ended)
 
 

@@ -26,10 +26,10 @@ def bench(run: RunContext) -> StageResult:
         fresh=fill(cell.artifact.directory, values),
     )
     found = attend(run, task)
-    current.started = True
-    current.exit, current.trouble, current.hint = found.exit, found.trouble, found.hint
+    current.started, current.exit = found.started, found.exit
+    current.trouble, current.hint = found.trouble, found.hint
     if found.exit is None:
-        return failed("bench", f"the client {found.trouble}", found.hint, cell=cell.id)
+        return failed("bench", found.trouble, found.hint, cell=cell.id)
     if found.exit.code != 0:
         reason = f"the client ended with {how_it_ended(found.exit)}"
         return StageResult("bench", StageStatus.WARNING, reason, cell=cell.id)

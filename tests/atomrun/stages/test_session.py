@@ -112,8 +112,8 @@ def test_not_ready(fleet_of: FleetOf, told: dict[str, object], reason: str) -> N
         ({"code": 1, "out": b'@@ATOMRUN {"error": "connection refused"}\n'}, "the server gave no answer: connection refused"),
         ({"code": 1, "err": b"SyntaxError: invalid syntax\n"}, "the probe did not run: SyntaxError: invalid syntax"),
         ({"code": 127}, "the probe did not run: no output"),
-        ({"state": "lost"}, "its supervisor on the node was killed"),
-        ({"state": "deadline"}, "did not end within its 660 s"),
+        ({"state": "lost"}, "ready-0.1 ended without a record: its supervisor on the node was killed"),
+        ({"state": "deadline"}, "ready-0.1 did not end within its 660 s"),
     ],
 )
 def test_a_probe_that_fails(fleet_of: FleetOf, ending: dict[str, object], reason: str) -> None:

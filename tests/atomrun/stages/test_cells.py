@@ -1,0 +1,133 @@
+"""One cell: bench, collect, judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from atomrun.context import CellRun, RunContext
+from atomrun.results import CellState, StageStatus
+from atomrun.stages.bench import bench
+from atomrun.stages.collect import collect
+from atomrun.stages.judge import judge
+from atomrun.stages.launch import launch
+from atomrun.stages.preflight import preflight
+from atomrun.stages.start import start
+from tests.atomrun.runs import RUN_DIR, Fleet, container_plan, healthy_host
+from tests.judging import artifact
+
+FleetOf = Callable[..., Fleet]
+
+
+def at_cell(fleet: Fleet) -> RunContext:
+    preflight(fleet.run)
+    launch(fleet.run)
+    run = fleet.opened()
+    start(run)
+    return run.at(run.session, CellRun(run.plan.cells[0], 0))
+
+
+def test_the_client_gets_its_argv_environment_secrets_and_a_fresh_directory(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(container_plan(), healthy_host())
+    assert bench(at_cell(fleet)).reason == "42.0 s"
+    spec = fleet.head.jobs["cell-0.1"].spec
+    record, fresh, *argv = spec.argv[spec.argv.index("atomrun") + 1 :]
+    assert record == "/tmp/atomrun-run-1/jobs/cell-0.1"
+    assert fresh == f"{RUN_DIR}/c0"
+    assert argv == ["python", "-m", "client", f"--result-dir={RUN_DIR}/c0"]
+    assert "LEVEL=1" in spec.argv
+    assert spec.secret_input == (("HF_TOKEN", "hf_token"),)
+    assert spec.deadline_s == 600
+
+
+def test_a_secret_without_a_file_is_left_out(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(container_plan(), healthy_host(), secrets={"other": b"x"})
+    bench(at_cell(fleet))
+    assert fleet.head.jobs["cell-0.1"].spec.secret_input == ()
+
+
+def test_a_cell_that_goes_well(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(container_plan(), healthy_host())
+    run = at_cell(fleet)
+    assert [stage(run).status for stage in (bench, collect, judge)] == [StageStatus.OK] * 3
+    (result,) = fleet.run.record.cells
+    assert (result.state, result.seconds, result.attempt) == (CellState.VALID, 42.0, 1)
+    kept = json.loads((fleet.run.folder.path / "artifacts/c0/attempt.json").read_text())
+    assert kept == {"cell": "c0", "attempt": 1, "exit": 0, "began": "20260501-120000", "seconds": 42.0}
+    assert (fleet.run.folder.path / "logs/cell-0.1.out.log").is_file()
+    assert fleet.told("cell") == [("c0", "valid", "")]
+
+
+@pytest.mark.parametrize(
+    ("ending", "bench_status", "collect_status", "reason"),
+    [
+        ({"code": 3}, StageStatus.WARNING, StageStatus.WARNING, "the client ended with status 3"),
+        ({"code": 137}, StageStatus.WARNING, StageStatus.WARNING, "the client ended with signal 9, cause unknown"),
+        ({"code": 0}, StageStatus.OK, StageStatus.WARNING, "the client left no artifact results.json"),
+        (
+            {"code": 0, "files": {f"{RUN_DIR}/c0/results.json": b"{"}},
+            StageStatus.OK,
+            StageStatus.OK,
+            "the artifact breaks off after 1 characters",
+        ),
+        (
+            {"code": 0, "files": {f"{RUN_DIR}/c0/results.json": artifact(completed=70).encode()}},
+            StageStatus.OK,
+            StageStatus.OK,
+            "10 requests failed of 80",
+        ),
+    ],
+)  # fmt: skip
+def test_an_invalid_cell_says_why(
+    fleet_of: FleetOf,
+    ending: dict[str, object],
+    bench_status: StageStatus,
+    collect_status: StageStatus,
+    reason: str,
+) -> None:
+    host = healthy_host()
+    host.on_start("cell-0.1", **ending)  # type: ignore[arg-type]
+    fleet = fleet_of(container_plan(), host)
+    run = at_cell(fleet)
+    assert (bench(run).status, collect(run).status, judge(run).status) == (
+        bench_status, collect_status, StageStatus.OK,
+    )  # fmt: skip
+    (result,) = fleet.run.record.cells
+    assert result.state is CellState.INVALID
+    assert reason in result.reason
+    assert "logs/cell-0.1.err.log" in result.hint
+
+
+@pytest.mark.parametrize(
+    ("ending", "reason"),
+    [
+        ({"state": "deadline"}, "cell-0.1 did not end within its 600 s"),
+        ({"state": "lost"}, "cell-0.1 ended without a record: its supervisor on the node was killed"),
+    ],
+)
+def test_a_client_that_does_not_end_by_itself_leaves_the_cell_incomplete(
+    fleet_of: FleetOf, ending: dict[str, object], reason: str
+) -> None:
+    host = healthy_host()
+    host.on_start("cell-0.1", **ending)  # type: ignore[arg-type]
+    fleet = fleet_of(container_plan(), host)
+    run = at_cell(fleet)
+    assert bench(run).status is StageStatus.FAILED
+    assert collect(run).status is StageStatus.SKIPPED
+    judge(run)
+    (result,) = fleet.run.record.cells
+    assert (result.state, result.reason) == (CellState.INCOMPLETE, reason)
+    assert (fleet.run.folder.path / "logs/cell-0.1.out.log").is_file(), "its log is kept all the same"
+
+
+def test_a_dead_session_starts_no_client(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(container_plan(), healthy_host())
+    run = at_cell(fleet)
+    run.the_session.dead = "the server is gone"
+    assert bench(run).status is StageStatus.FAILED
+    assert "cell-0.1" not in fleet.head.jobs
+    assert collect(run).reason == "the client never started"
+    judge(run)
+    assert fleet.run.record.cells[0].reason == "the server is gone"
