@@ -19,6 +19,7 @@ def meaning(document: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in document.items() if key not in _SHOWN_ONLY}
     kept["sessions"] = [_session(session) for session in document["sessions"]]
     kept["cells"] = sorted((_cell(cell) for cell in document["cells"]), key=lambda cell: str(cell["id"]))
+    kept["checks"] = {name: _check(value) for name, value in document["checks"].items()}
     return kept
 
 
@@ -30,9 +31,19 @@ def _session(session: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cell(cell: dict[str, Any]) -> dict[str, Any]:
-    specs = sorted(cell["specs"], key=lambda spec: str(spec["metric"]))
     rest = {key: value for key, value in cell.items() if key != "session"}
-    return {**rest, "argv": _groups(cell["argv"]), "specs": specs}
+    return {**rest, "argv": _groups(cell["argv"]), "specs": _specs(cell["specs"])}
+
+
+def _check(value: Any) -> Any:
+    """A check, or a list of them, with the specs of each in one order."""
+    if isinstance(value, list):
+        return [_check(item) for item in value]
+    return {**value, "specs": _specs(value["specs"])} if isinstance(value, dict) and "specs" in value else value
+
+
+def _specs(specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(specs, key=lambda spec: str(spec["metric"]))
 
 
 def _groups(argv: Sequence[Any]) -> list[list[Any]]:
