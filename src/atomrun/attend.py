@@ -60,9 +60,7 @@ def _await(run: RunContext, task: Task) -> Attended:
     while True:
         event = session.watch.next(task.deadline_s + _MARGIN_S)
         if event is None:
-            return Attended(
-                None, f"{task.name} did not end within its {task.deadline_s} s", "raise its budget in the config"
-            )
+            return _late(task)
         if isinstance(event, Broken):
             session.dead = f"{run.nodes[event.rank].name} could not be asked any more: {event.error.message}"
             raise event.error
@@ -74,22 +72,16 @@ def _await(run: RunContext, task: Task) -> Attended:
 
 
 def _late(task: Task) -> Attended:
-    return Attended(
-        None, f"{task.name} did not end within its {task.deadline_s} s", "raise its budget in the config"
-    )
+    text = f"{task.name} did not end within its {task.deadline_s} s"
+    return Attended(None, text, "raise its budget in the config")
 
 
 def _by_itself(task: Task, ended: Exit) -> Attended:
     if ended.state == "deadline":
-        return Attended(
-            None, f"{task.name} did not end within its {task.deadline_s} s", "raise its budget in the config"
-        )
+        return _late(task)
     if ended.state == "lost":
-        return Attended(
-            None,
-            f"{task.name} ended without a record: its supervisor on the node was killed",
-            "look for an out-of-memory kill in dmesg",
-        )
+        text = f"{task.name} ended without a record: its supervisor on the node was killed"
+        return Attended(None, text, "look for an out-of-memory kill in dmesg")
     return Attended(ended)
 
 
