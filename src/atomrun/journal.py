@@ -31,7 +31,7 @@ class Journal:
             self._number += 1
             record = {"n": self._number, "t": round(self._now(), 3), "event": event, **fields}
             line = self._clean(json.dumps(record, ensure_ascii=False, default=str))
-            self._file.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            self._file.write(line.encode("utf-8", "backslashreplace") + b"\n")
             os.fsync(self._file.fileno())
 
     def begin(self, step: str, **fields: object) -> None:

@@ -35,7 +35,7 @@ class LiveSink:
         self._cells, self._total = Counter[str](), 0
         self._speed: float | None = None
         self._live = Live(
-            console=console, get_renderable=self._picture, refresh_per_second=4, transient=True, auto_refresh=True
+            console=console, get_renderable=self.picture, refresh_per_second=4, transient=True, auto_refresh=True
         )
         self._live.start()
 
@@ -58,7 +58,8 @@ class LiveSink:
             speed = event.data.get("output_throughput")
             self._speed = float(speed) if speed is not None else self._speed
 
-    def _picture(self) -> RenderableType:
+    def picture(self) -> RenderableType:
+        """The last lines on the terminal, as they are now."""
         stage, cell, since = self._now
         what = " ".join(part for part in (stage, cell) if part)
         line = Text(f"{what}  {duration(time.monotonic() - since)}", style="bold")
