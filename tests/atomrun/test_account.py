@@ -70,6 +70,17 @@ def test_checks_that_came_once_per_node_or_probe_are_not_asked_for_again() -> No
     assert account_blocks(make_plan(checks=checks), found, {}) == tuple(found)
 
 
+def test_one_probe_alone_is_asked_for() -> None:
+    for checks in (evolve(NO_CHECKS, api_smoke=True), evolve(NO_CHECKS, health_check=True)):
+        (missing,) = account_blocks(make_plan(checks=checks), [], {})
+        assert (missing.block, missing.seconds) == ("functional", 0)
+
+
+def test_a_result_that_the_plan_did_not_ask_for_is_kept_as_it_is() -> None:
+    extra = block("gpu_metrics", "10.0.0.1", "error", "no tool")
+    assert account_blocks(make_plan(), [extra], {}) == (extra,)
+
+
 def test_each_task_needs_its_own_result() -> None:
     checks = evolve(NO_CHECKS, accuracy=(GSM8K, BBH))
     found = account_blocks(make_plan(checks=checks), [block("accuracy", "bbh")], {})

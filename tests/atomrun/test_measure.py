@@ -53,6 +53,11 @@ def test_health_is_counted_against_the_plan() -> None:
     assert values["success_rate"] == 0.25
 
 
+def test_all_completed() -> None:
+    values = values_of(completed=80)
+    assert (values["failed"], values["success_rate"]) == (0, 1)
+
+
 def test_a_written_count_of_failures_is_kept() -> None:
     assert values_of(completed=70, failed=3)["failed"] == 3
 

@@ -79,9 +79,22 @@ def test_no_other_rule_catches_its_fault(name: str) -> None:
     assert [rule(broken) for rule in RULES if rule.__name__ != f"_{name}"] == [None] * (len(RULES) - 1)
 
 
-def test_a_signal_is_no_diagnosis() -> None:
-    flaws = check(evidence(client_exit=137))
-    assert flaws[0].reason == "the client ended with signal 9, cause unknown"
+@pytest.mark.parametrize(
+    ("code", "ending"),
+    [
+        (1, "status 1"),
+        (128, "status 128"),
+        (129, "signal 1, cause unknown"),
+        (137, "signal 9, cause unknown"),
+    ],
+)
+def test_a_signal_is_no_diagnosis(code: int, ending: str) -> None:
+    assert check(evidence(client_exit=code))[0].reason == f"the client ended with {ending}"
+
+
+@pytest.mark.parametrize(("mean", "fits"), [(798, False), (799, True), (1048, True), (1049, False)])
+def test_the_slack_of_the_input_length(mean: int, fits: bool) -> None:
+    assert (check(evidence(total_input_tokens=80 * mean)) == ()) is fits
 
 
 @pytest.mark.parametrize(
@@ -94,8 +107,6 @@ def test_a_signal_is_no_diagnosis() -> None:
         {"echo": {"dataset": "sharegpt", "input_len": "512"}},
         {"echo": {"dataset": "random", "input_len": "1024", "output_len": "1024"}},
         {"completed": 77, "failed": 3, "allowed_failures": 3},
-        {"total_input_tokens": 80 * 1048},
-        {"total_input_tokens": 80 * 800},
     ],
     ids=str,
 )
