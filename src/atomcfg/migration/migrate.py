@@ -53,27 +53,23 @@ def migrate(
     An input that does not compile is an error. `user` is the local user's name.
     """
     found = Diagnostics()
-    files = _migrated(configs, thresholds, merge, rescale_per_gpu, user, found)
-    return Migration(() if found.has_errors else files, found.items)
-
-
-def _migrated(
-    configs: Sequence[Sources],
-    thresholds: Sequence[Source],
-    merge: bool,
-    rescale_per_gpu: bool,
-    user: str,
-    found: Diagnostics,
-) -> tuple[Written, ...]:
     jobs, tables = _load(configs, thresholds, user, found)
     tables = dict(_modern(tables, found))
     if found.has_errors:
-        return ()
-    jobs = [modern_cells(job) for job in jobs]
+        return Migration((), found.items)
+    return _rewritten([modern_cells(job) for job in jobs], tables, merge, rescale_per_gpu)
+
+
+def _rewritten(jobs: Sequence[Job], tables: dict[str, Table], merge: bool, rescale_per_gpu: bool) -> Migration:
+    wishes = Diagnostics()
     if rescale_per_gpu:
-        tables = rescaled(jobs, tables, found)
-    groups = group(jobs, found) if merge else ()
-    return _gathered(_files(jobs, tables, groups), found)
+        tables = rescaled(jobs, tables, wishes)
+    groups = group(jobs, wishes) if merge else ()
+    if wishes.has_errors:
+        return Migration((), wishes.items)
+    clashes = Diagnostics()
+    files = _gathered(_files(jobs, tables, groups), clashes)
+    return Migration(() if clashes.has_errors else files, clashes.items)
 
 
 def _load(
