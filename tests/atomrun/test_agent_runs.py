@@ -275,15 +275,15 @@ def test_secrets_and_their_names_are_checked(host: AgentHost) -> None:
 
 
 def test_what_a_killed_agent_held_in_memory_is_swept(node: Node) -> None:
-    before = set(Path("/dev/shm").glob("atomrun-spool.*"))
     node.connect()
-    (made,) = set(Path("/dev/shm").glob("atomrun-spool.*")) - before
-    for pid, line in node.processes().items():
-        if " serve " in line:
-            os.kill(pid, signal.SIGKILL)
-    (made / "1").write_bytes(TOKEN)
+    serving = sorted(pid for pid, line in node.processes().items() if " serve " in line)
+    payloads = Path(f"/proc/{serving[0]}/fd/9").readlink().parent
+    assert payloads.is_relative_to("/dev/shm")
+    for pid in serving:
+        os.kill(pid, signal.SIGKILL)
+    (payloads / "1").write_bytes(TOKEN)
     node.connect()
-    wait_until(lambda: not made.exists())
+    wait_until(lambda: not payloads.exists())
 
 
 # --- a node that cannot be cleaned

@@ -11,7 +11,7 @@
 #   keeper RUN_DIR           hold the node's lock; tear down when the launcher's lease runs out
 #
 # Below ROOT: locks/ node.lock node.owner quarantine; calls/TOKEN (short commands); runs/RUN/: driver (whose launcher
-# it is), lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, tool, spec, deadline, grace,
+# it is), owner, lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, tool, spec, deadline, grace,
 # alive (a lock: held while the outcome is open), running (held while the command runs), starting (held until `child` is
 # recorded), child and sup (pid, start time, boot id), status, out, err.
 #
@@ -40,9 +40,9 @@ start_time() { # PID: sets BORN (field 22 of its stat), empty if there is no suc
     fi 2>/dev/null
 }
 
-record() { # FILE: who this process is
-    start_time $$
-    echo "$$ $BORN $BOOT" >"$1.new" && mv -f "$1.new" "$1"
+record() { # PID FILE: exactly which process it is
+    start_time "$1"
+    echo "$1 $BORN $BOOT" >"$2.new" && mv -f "$2.new" "$2"
 }
 
 is_recorded() { # FILE: sets PID; true if that very process exists
@@ -73,7 +73,7 @@ launch() { # DIR INPUT: start its supervisor, detached; INPUT is opened, then re
 }
 
 supervise() { # DIR: inherits the locks `starting` (6) and `alive` (9)
-    read -r deadline <"$1/deadline" && record "$1/sup" && printf %8192s '' >"$1/status.new" || exit 1
+    read -r deadline <"$1/deadline" && record $$ "$1/sup" && printf %8192s '' >"$1/status.new" || exit 1
     exec 3<&0 8>"$1/running" </dev/null
     flock -n 8
     (exec 3<&- 6>&- 8>&- 9>&-; guard "$1" "$deadline") &
@@ -121,7 +121,7 @@ guard() { # DIR SECONDS: stop the job at its deadline, and its command if the su
 }
 
 become() { # DIR: recorded before it is started
-    record "$1/child" && cd "$1" || exit 125
+    record $$ "$1/child" && cd "$1" || exit 125
     exec 6>&-
     dir=$1
     read -r tool <"$dir/tool"
@@ -184,7 +184,7 @@ teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job, again when repea
     done 2>/dev/null
     remove_secrets "$1"
     sweep_spools
-    rm -f "$ROOT/locks/node.owner"
+    [ -r "$1/owner" ] && read -r owner <"$1/owner" && rm -f "$owner"
     : >"$1/torn_down"
     find "$ROOT/calls" -mindepth 1 -maxdepth 1 -mmin +60 -exec rm -rf {} + 2>/dev/null
     is_recorded "$1/keeper" && kill -TERM "$PID"
@@ -210,7 +210,6 @@ sweep_spools() { # what a killed `serve` left in memory
 keeper() { # RUN_DIR: inherits node.lock (8) and keeper.lock (9). `lease` is made by pings and removed here
     trap '' HUP INT
     trap 'kill "$nap" 2>/dev/null; exit 0' TERM
-    record "$1/keeper"
     uptime_now
     heard=${UP%.*}
     while [ ! -e "$1/torn_down" ]; do

@@ -66,51 +66,68 @@ op_clock() { say I clock "$(date +%s.%N)"; finish ok; }
 op_acquire() { # RUN WHO LEASE_S
     name_ok "$1"
     RUN_DIR=$ROOT/runs/$1
-    mkdir -p "$RUN_DIR/jobs" || disk
     exec 7>"$ROOT/locks/acquire.lock"
     flock -w 20 7 || finish timeout 'another launcher is acquiring this node'
     quarantined
     [ -e "$RUN_DIR/stopping" ] && flock -w 60 -s "$RUN_DIR/teardown.lock" true
     adopted=0
     old=
-    [ -r "$ROOT/locks/node.owner" ] && read -r old <"$ROOT/locks/node.owner"
+    [ -r "$OWNER" ] && read -r old <"$OWNER"
     old=${old#run=}
-    exec 8>"$ROOT/locks/node.lock"
+    [ -e "$LOCKS/node.lock" ] || (umask 0; set -C; : >"$LOCKS/node.lock") 2>/dev/null
+    exec 8<"$LOCKS/node.lock" # only read: it may be another user's file
     if flock -n 8; then
-        # Free, and yet owned: that run's keeper died. Ours is adopted, another is torn down first.
-        if [ "$old" = "$1" ] && grep -qxF "boot=$BOOT" "$ROOT/locks/node.owner"; then
+        # Free, and yet owned: that run's keeper died. Ours is adopted; another of this user is torn down first.
+        if [ "$old" = "$1" ] && [ ! -e "$RUN_DIR/stopping" ] && grep -qxF "boot=$BOOT" "$OWNER"; then
             adopted=1
         elif [ -n "$old" ]; then
             setsid sh "$SELF" teardown "$ROOT/runs/$old" - 7>&- 8>&- >/dev/null
-            rm -f "$ROOT/locks/node.owner"
+            rm -f "$OWNER"
         fi
+        others
         take "$@"
     elif [ "$old" = "$1" ]; then
         adopted=1
         drive "$3"
     else
-        send O "$ROOT/locks/node.owner"
-        finish busy
+        [ -z "$old" ] || busy "$OWNER"
+        others
+        finish timeout 'the node changes hands: try again'
     fi
     say I root "$RUN_DIR"
     say I adopted $adopted
     finish ok
 }
 
+busy() { # OWNER_FILE
+    send O "$1"
+    finish busy
+}
+
+others() { # refuse if a run of another user holds the node, or died on it: only that user can clean up after it
+    set +f
+    for file in "$LOCKS"/*/node.owner; do
+        if [ "$file" != "$OWNER" ] && [ -r "$file" ] && grep -qxF "boot=$BOOT" "$file"; then busy "$file"; fi
+    done
+    set -f
+}
+
 take() { # RUN WHO LEASE_S, with node.lock on 8: a fresh run (an earlier one is put aside), or a new keeper for ours
     if [ $adopted = 0 ] && [ -e "$RUN_DIR/stopping" ]; then
         past=1
         while [ -e "$ROOT/past/$1.$past" ]; do past=$((past + 1)); done
-        mv "$RUN_DIR" "$ROOT/past/$1.$past" && mkdir -p "$RUN_DIR/jobs" || disk
+        mv "$RUN_DIR" "$ROOT/past/$1.$past" || disk
     fi
+    mkdir -p "$RUN_DIR/jobs" && echo "$OWNER" >"$RUN_DIR/owner" || disk
     printf 'run=%s\nwho=%s\nsince=%s\nboot=%s\nlease=%s\n' "$1" "$(text "$2")" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
-        "$BOOT" "$3" >"$ROOT/locks/node.owner.new" || disk
+        "$BOOT" "$3" >"$OWNER.new" && chmod 644 "$OWNER.new" || disk
     drive "$3"
-    mv -f "$ROOT/locks/node.owner.new" "$ROOT/locks/node.owner" || disk
+    mv -f "$OWNER.new" "$OWNER" || disk
     exec 9>"$RUN_DIR/keeper.lock"
     flock -n 9
     setsid sh "$SELF" keeper "$RUN_DIR" </dev/null >/dev/null 2>&1 7>&- &
     exec 8>&- 9>&-
+    record $! "$RUN_DIR/keeper"
 }
 
 drive() { # LEASE_S: from now on the run listens to this launcher only

@@ -7,6 +7,7 @@ serve() { # NONCE ROOT TOKEN
     printf '\n'
     able
     mkdir -p "$ROOT/locks" "$ROOT/calls" "$ROOT/runs" "$ROOT/past" && open_spool || disk
+    choose_locks
     sweep_spools
     (exec 9>&-; watch_launcher) </dev/null >/dev/null 2>&1 &
     # An asynchronous command of a shell starts with SIGINT and SIGQUIT ignored: undone where env can.
@@ -69,6 +70,20 @@ open_spool() { # payloads, in memory where there is any; locked before it gets t
     mv "$SPOOL" "$memory/atomrun-spool.${SPOOL##*.}"
     SPOOL=$memory/atomrun-spool.${SPOOL##*.}
     [ "$memory" = "$ROOT" ] || say I memory yes
+}
+
+choose_locks() { # a node is shared by its users: one lock for all of them, unless ROOT is a place of its own
+    LOCKS=$ROOT/locks
+    OWNER=$LOCKS/node.owner
+    user=$(id -u)
+    [ "$ROOT" = "/var/tmp/atomrun-$user" ] || return 0
+    mkdir -m 1777 /run/lock/atomrun 2>/dev/null
+    if [ -d /run/lock/atomrun ] && [ ! -L /run/lock/atomrun ] && [ -k /run/lock/atomrun ]; then
+        mkdir -m 755 "/run/lock/atomrun/$user" 2>/dev/null
+        [ -O "/run/lock/atomrun/$user" ] || finish disk "/run/lock/atomrun/$user belongs to somebody else"
+        LOCKS=/run/lock/atomrun
+        OWNER=$LOCKS/$user/node.owner
+    fi
 }
 
 watch_launcher() { # a launcher that says nothing for a minute is gone, whatever the connection claims
