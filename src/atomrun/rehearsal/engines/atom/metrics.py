@@ -29,7 +29,7 @@ def exposition(batch: Batch, now: float) -> str:
     """The text of /metrics; `now` is the time of the snapshot, epoch seconds."""
     known, lines = _values(batch, now), []
     for name in _NAMES.split():
-        kind = "counter" if name.endswith("_total") else "gauge"
+        kind = "counter" if name.endswith("_total") and name != "kv_cache_blocks_total" else "gauge"
         lines += family(f"atom:{name}", kind, [({}, known.get(name, 0.0))])
     steps = enumerate(drafts(batch).accepted_by_step)
     lines += family(

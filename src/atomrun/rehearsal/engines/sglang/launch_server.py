@@ -22,7 +22,7 @@ from standin.life import Life, answer_on, bind, farewell
 from standin.server import Status, application
 from standin.stream import get_json, session
 
-__all__ = ["main"]
+__all__ = ["arguments", "main"]
 
 _DEFAULT_CONTEXT = 163_840  # tokens, where --context-length does not say
 _DEFAULT_MASTER = "127.0.0.1:29500"
@@ -32,11 +32,16 @@ _KILLED = -9  # the parent ends its whole process tree, itself included
 _FAULT = "Memory access fault by GPU node-3 (Agent handle: 0x13e852f0) on address 0x77d445e00000. Reason: Unknown."
 
 
-def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a server, or a rank without HTTP, until it ends; the exit code."""
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line, read as SGLang reads it; ends the program as argparse does."""
     parser = argparse.ArgumentParser(prog="launch_server.py")
     add_flags(parser, SERVER)
-    args = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a server, or a rank without HTTP, until it ends; the exit code."""
+    args = arguments(argv)
     knobs = from_environment(Knobs, "STANDIN_", env)
     faults = for_rank(from_environment(Faults, "STANDIN_FAULT_", env), args.node_rank)
     return asyncio.run(_serve(args, Life(knobs, faults, _mourn), knobs, faults, env))
@@ -82,7 +87,7 @@ async def _open(args: argparse.Namespace, knobs: Knobs, faults: Faults) -> None:
         raise SystemExit(3) from None
     say(f"INFO:     Uvicorn running on http://{args.host}:{args.port} (Press CTRL+C to quit)")
     if not args.skip_server_warmup:
-        await _warm_up("127.0.0.1" if args.host == "0.0.0.0" else args.host, args.port)  # noqa: S104
+        await _warm_up("127.0.0.1" if args.host == "0.0.0.0" else args.host, args.port)  # noqa: S104 - not an address to connect to
     status.ready = True
     _log("The server is fired up and ready to roll!")
 

@@ -50,12 +50,9 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag], both_sp
 
 
 def fold_underscores(argv: Sequence[str]) -> list[str]:
-    """`--kv_cache_dtype=x` as `--kv-cache-dtype=x`: some programs take either in every long flag."""
-    folded = []
-    for token in argv:
-        name, equals, value = token.partition("=")
-        folded.append(name.replace("_", "-") + equals + value if token.startswith("--") else token)
-    return folded
+    """`--kv_cache_dtype=x` as `--kv-cache-dtype=x`: some programs take either in every long flag. What follows a
+    dot or an equals sign stays."""
+    return [re.sub(r"^--[^.=]*", lambda name: name.group().replace("_", "-"), token) for token in argv]
 
 
 class _Paired(argparse.BooleanOptionalAction):

@@ -45,10 +45,10 @@ class Life:
 
     def begin(self, env: Mapping[str, str]) -> None:
         """The first line, the signal handlers and the faults that strike at once."""
-        say(SERVER_BANNER)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._asked_to_end)
+        say(SERVER_BANNER)
         if self._faults.print_token:
             say(f"HF_TOKEN={env.get('HF_TOKEN', '')}")
         if self._faults.escape:

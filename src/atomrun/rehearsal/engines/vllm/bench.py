@@ -30,21 +30,26 @@ from .bench_flags import BENCH
 from .command_line import FlexibleParser, prepare
 from .results import Measured, report
 
-__all__ = ["bench_serve"]
+__all__ = ["bench_arguments", "bench_serve"]
 
 _DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors")
 _COUNTER = re.compile(r'^vllm:spec_decode_num_(\w+)_total\{(?:.*position="(\d+)")?.*\} (\S+)$', re.MULTILINE)
 
 
-def bench_serve(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run the benchmark; the exit code."""
+def bench_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """What follows `bench serve`, read as vLLM reads it; ends the program as argparse does."""
     parser = FlexibleParser(
         prog="vllm bench serve",
         usage="vllm bench serve [options]",
         description="Benchmark the online serving throughput.",
     )
     add_flags(parser, BENCH)
-    args = parser.parse_args(prepare(parser, argv))
+    return parser.parse_args(prepare(parser, argv))
+
+
+def bench_serve(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run the benchmark; the exit code."""
+    args = bench_arguments(argv)
     faults = from_environment(Faults, "STANDIN_FAULT_", env)
     client_banner("benchmark client")
     say(str(args))

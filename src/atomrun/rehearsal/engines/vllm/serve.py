@@ -23,7 +23,7 @@ from .command_line import FlexibleParser, prepare
 from .dialect import VERSION, VllmDialect
 from .serve_flags import SERVE
 
-__all__ = ["serve"]
+__all__ = ["serve", "serve_arguments"]
 
 _DEFAULT_MODEL = "Qwen/Qwen3-0.6B"
 _DEFAULT_CONTEXT = 163_840  # tokens, where --max-model-len does not say
@@ -34,8 +34,8 @@ _OOM = (
 _FAULT = "Memory access fault by GPU node-3 (Agent handle: 0x13e852f0) on address 0x77d445e00000. Reason: Unknown."
 
 
-def serve(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a server, or a rank without HTTP, until it ends; the exit code."""
+def serve_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """What follows `serve`, read as vLLM reads it; ends the program as argparse does."""
     parser = FlexibleParser(
         prog="vllm serve",
         usage="vllm serve [model_tag] [options]",
@@ -45,6 +45,12 @@ def serve(argv: Sequence[str], env: Mapping[str, str]) -> int:
     add_flags(parser, SERVE)
     args = parser.parse_args(prepare(parser, argv))
     args.model = args.model_tag or args.model or _DEFAULT_MODEL
+    return args
+
+
+def serve(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a server, or a rank without HTTP, until it ends; the exit code."""
+    args = serve_arguments(argv)
     knobs = from_environment(Knobs, "STANDIN_", env)
     faults = for_rank(from_environment(Faults, "STANDIN_FAULT_", env), args.node_rank)
     return asyncio.run(_serve(args, Life(knobs, faults, _mourn), knobs, faults, env))
@@ -88,7 +94,7 @@ async def _open(args: argparse.Namespace, listener: socket.socket, knobs: Knobs,
     dialect = VllmDialect(faults.wrong_model or names[0], args.model, limit, os.getpid(), usage)
     batch = Batch(knobs, args.max_num_seqs, _speculative_tokens(args))
     app = application(dialect, batch, faults, Status(), access_log=not args.disable_uvicorn_access_log)
-    _log("APIServer", "entry.py:139", f"Starting vLLM server on http://{args.host or '0.0.0.0'}:{args.port}")  # noqa: S104
+    _log("APIServer", "entry.py:139", f"Starting vLLM server on http://{args.host or '0.0.0.0'}:{args.port}")  # noqa: S104 - the default
     say(dialect.access(f"Started server process [{os.getpid()}]"))
     say(dialect.access("Waiting for application startup."))
     await answer_on(listener, app)

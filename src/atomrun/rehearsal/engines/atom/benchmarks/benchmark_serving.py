@@ -25,7 +25,7 @@ from standin.progress import Progress
 from standin.stream import get_json, post, read_completion, session
 from standin.words import random_words
 
-__all__ = ["main"]
+__all__ = ["arguments", "main"]
 
 _DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors")
 _TEMPLATE = ("<|User|>", "<|Assistant|>")  # two tokens around the prompt
@@ -33,13 +33,18 @@ _TEMPLATE = ("<|User|>", "<|Assistant|>")  # two tokens around the prompt
 _WANTED_AFTERWARDS = [f"{stat}_{metric}_ms" for metric in ("ttft", "tpot", "itl") for stat in ("median", "p99")]
 
 
-def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run the benchmark; the exit code."""
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line, read as ATOM reads it; ends the program as argparse does."""
     parser = argparse.ArgumentParser(
         prog="benchmark_serving.py", description="Benchmark the online serving throughput."
     )
     add_flags(parser, CLIENT, both_spellings=True)
-    args = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run the benchmark; the exit code."""
+    args = arguments(argv)
     faults = from_environment(Faults, "STANDIN_FAULT_", env)
     args.tokenizer = args.tokenizer or args.model
     client_banner("benchmark client")

@@ -20,7 +20,7 @@ from standin.knobs import Knobs
 from standin.life import Life, answer_on, bind, farewell
 from standin.server import Status, application
 
-__all__ = ["main"]
+__all__ = ["arguments", "main"]
 
 _DEFAULT_CONTEXT = 163_840  # tokens, where --max-model-len does not say
 _ECHOED = (
@@ -36,11 +36,16 @@ _ECHOED = (
 )
 
 
-def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a server until it ends; the exit code."""
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line, read as ATOM reads it; ends the program as argparse does."""
     parser = argparse.ArgumentParser(prog="openai_server.py", description="Atom OpenAI API Server")
     add_flags(parser, SERVER, both_spellings=True)
-    args = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a server until it ends; the exit code."""
+    args = arguments(argv)
     knobs = from_environment(Knobs, "STANDIN_", env)
     place = _place(env)
     faults = for_rank(from_environment(Faults, "STANDIN_FAULT_", env), place.rank)

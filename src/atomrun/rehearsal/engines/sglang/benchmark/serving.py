@@ -29,18 +29,23 @@ from standin.progress import Progress
 from standin.stream import get_json, post, read_completion, session
 from standin.words import random_words
 
-__all__ = ["main"]
+__all__ = ["arguments", "main"]
 
 _NATIVE = {"sglang", "sglang-native"}
 _PATHS = {"vllm-chat": "/v1/chat/completions", "sglang-oai-chat": "/v1/chat/completions"}
 _WARMUP_TOKENS = 32  # at most
 
 
-def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run the benchmark; the exit code."""
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line, read as SGLang reads it; ends the program as argparse does."""
     parser = argparse.ArgumentParser(prog="serving.py", description="Benchmark the online serving throughput.")
     add_flags(parser, BENCH)
-    args = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run the benchmark; the exit code."""
+    args = arguments(argv)
     faults = from_environment(Faults, "STANDIN_FAULT_", env)
     client_banner("benchmark client")
     say(f"benchmark_args={args}")
@@ -66,7 +71,7 @@ async def _benchmark(args: argparse.Namespace) -> dict[str, Json]:
         path = "/generate" if args.backend in _NATIVE else _PATHS.get(args.backend, "/v1/completions")
 
         async def send(prompt: Prompt) -> Shot:
-            read = _read_native if args.backend in _NATIVE else read_completion
+            read = _read_native if args.backend in _NATIVE else _read_openai
             return await post(http, base + path, _payload(args, prompt), read)
 
         await _warm_up(args, prompts[0], send)
@@ -151,7 +156,6 @@ def _payload(args: argparse.Namespace, prompt: Prompt) -> dict[str, Json]:
         "temperature": args.temperature,
         "max_tokens": prompt.output_tokens,
         "stream": True,
-        "stream_options": {"include_usage": True},
         "ignore_eos": not args.disable_ignore_eos,
         **extra,
     }
@@ -167,6 +171,13 @@ def _read_native(shot: Shot, frame: Json, gap: float) -> bool:
         shot.gaps.append((gap / fresh, fresh))
     shot.text, shot.output_tokens = frame["text"], done
     return True
+
+
+def _read_openai(shot: Shot, frame: Json, gap: float) -> bool:
+    """A frame of OpenAI's stream. Every frame must have a choice: the real client fails at ATOM's usage frame."""
+    if not frame["choices"]:
+        raise IndexError("list index out of range")
+    return read_completion(shot, frame, gap)
 
 
 def _asked(args: argparse.Namespace) -> dict[str, Json]:
