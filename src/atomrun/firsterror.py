@@ -8,7 +8,7 @@ __all__ = ["first_error", "tail"]
 
 _ERRORS = re.compile(
     r"""
-      ^\s*(?:\S+\s+)*?(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt)\b:\s   # Python's last line
+      ^\s*(?:\S+\s+)*?(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*)?(?:Error|Exception|Interrupt)\b:\s   # Python's last line
     | \b(?:FATAL|CRITICAL)\b
     | ^\s*\S*\s*error:\s                                                                 # argparse and C programs
     | \bERROR\b:?\s
