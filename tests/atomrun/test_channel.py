@@ -287,6 +287,45 @@ def test_a_silent_node_times_out(node: Node) -> None:
     assert host.facts()["hostname"]
 
 
+def test_a_channel_can_be_closed_while_its_node_is_away(node: Node) -> None:
+    host = node.connect()
+    node.refusals = [HostError("node", "unreachable", "No route to host")] * 50
+    node.pipes[-1].kill()
+    with pytest.raises(HostError, match="No route to host"):
+        host.facts(timeout=0.5)
+    host.close()
+    with pytest.raises(HostError, match="the channel was closed"):
+        host.facts()
+    node.refusals = []
+
+
+def test_damaged_data_is_told(node: Node) -> None:
+    node.before = '"$@" | sed -u "s/ O .*/ O @/"; exit'
+    with pytest.raises(HostError, match="damaged data") as caught:
+        node.connect().run(("echo", "x"), timeout=20)
+    assert caught.value.reason == "protocol"
+
+
+def test_a_file_that_changes_while_it_is_read_is_told(node: Node, tmp_path: Path) -> None:
+    honest = 'printf %s "${text%.}" | /usr/bin/sha256sum'
+    node.program("sha256sum", f"text=$(cat; echo .); case $text in changing*) echo 0000 ;; *) {honest} ;; esac")
+    (tmp_path / "x").write_text("changing")
+    (tmp_path / "y").write_text("settled")
+    host = node.connect()
+    with pytest.raises(HostError, match="x changes while it is read") as caught:
+        host.get(f"{tmp_path}/x")
+    assert caught.value.reason == "protocol"
+    assert host.get(f"{tmp_path}/y") == b"settled"
+
+
+def test_secrets_need_memory(node: Node) -> None:
+    node.program("stat", "echo ext2/ext3")
+    host = node.holder()
+    with pytest.raises(HostError, match="no memory file system"):
+        host.secret("token", b"x")
+    assert host.run(("cat",), stdin=b"x", timeout=20) == Completed(0, b"x")
+
+
 def test_many_requests_at_once_do_not_mix(node: Node) -> None:
     host = node.holder()
     results: dict[int, Completed] = {}
@@ -339,6 +378,12 @@ def test_connect_local(tmp_path: Path) -> None:
     assert host.acquire(RUN, "tester", 60).root == str(tmp_path / "root" / "runs" / RUN)
     host.release()
     host.close()
+
+
+def test_connect_local_without_a_shell(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="cannot start a shell") as caught:
+        connect_local(0, "here", str(tmp_path / "root"), {"X": "x" * 3_000_000})
+    assert caught.value.reason == "shell"
 
 
 def test_connect_local_passes_on_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,7 @@ class Channel:
     def __init__(self, node: str, opener: Open, root: str = "") -> None:
         self.node = node
         self.run = ""
+        self.memory = False  # payloads stay in memory on the node
         self._lease_s = 0.0
         self._opener = opener
         self._root = root
@@ -67,12 +68,6 @@ class Channel:
                     raise
                 time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311, only jitter
         threading.Thread(target=self._keep_up, name=f"atomrun {self.node}", daemon=True).start()
-
-    @property
-    def memory(self) -> bool:
-        """Whether payloads stay in memory on the node."""
-        with self._changed:
-            return self._link is None or self._link.memory
 
     def hold(self, run: str, lease_s: float) -> None:
         """From now on requests are about `run`, and pings keep its lease."""
@@ -162,9 +157,11 @@ class Channel:
                 return
             self._link = link
             self._failure = None
-            for number, pending in list(self._pending.items()):
-                pending.answer = Answer()
-                self._send(number)
+            self.memory = link.memory
+            for number, pending in self._pending.items():
+                if not pending.answer.word:
+                    pending.answer = Answer()
+                    self._send(number)
 
     def _take(self, frame: Frame) -> None:
         with self._changed:
