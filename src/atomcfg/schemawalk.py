@@ -43,8 +43,8 @@ def type_at(schema: str, path: JsonPath) -> str:
     """What kind of value belongs at `path`, in words: the schema's `title`, else its types."""
     layers = [layer for _, layer in _at(schema, path)]
     titled = next((str(layer["title"]) for layer in layers if "title" in layer), "")
-    types = [layer["type"] for layer in layers if "type" in layer]
-    return titled or " or ".join(dict.fromkeys(str(name) for name in types))
+    types = [name for layer in layers for name in _names(layer.get("type"))]
+    return titled or " or ".join(dict.fromkeys(types))
 
 
 def _at(schema: str, path: JsonPath) -> list[_Layer]:
@@ -91,6 +91,12 @@ def _target(base: str, reference: str) -> tuple[str, object]:
         assert isinstance(here, Mapping)
         here = here[step]
     return base, here
+
+
+def _names(stated: object) -> list[str]:
+    """The types of a `type` keyword, which is absent, one name, or several."""
+    names = stated if isinstance(stated, list) else [stated]
+    return [name for name in names if isinstance(name, str)]
 
 
 def _table(layer: Mapping[str, object], name: str) -> Mapping[str, object]:
