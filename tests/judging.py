@@ -24,6 +24,7 @@ from atomcfg.plan import (
     RankLaunch,
     Session,
     Spec,
+    SpecLines,
     Topology,
 )
 from atomcfg.tokens import Hole, bind, template
@@ -136,17 +137,18 @@ def _session(cells: tuple[Cell, ...]) -> Session:
 
 
 def _provenance(cells: tuple[Cell, ...]) -> Provenance:
-    lines = [
-        (f"{cell.id}/{spec.metric}", f"threshold.json:{line}")
+    tables = [
+        SpecLines(
+            "threshold.json", tuple((spec.metric, line) for line, spec in enumerate(cell.specs)), ((cell.id, 10),)
+        )
         for cell in cells
-        for line, spec in enumerate(cell.specs, 10)
     ]
     return Provenance(
         tool="atomcfg 0.1.0",
         inputs=(InputFile("config", "mi3xx_atom_model_fp8_single.json", "a" * 64),),
         profile_chosen_by="default",
         overrides=(),
-        spec_lines=tuple(lines),
+        spec_tables=tuple(tables),
         trace=(),
         notes=(),
         run_card=(),

@@ -40,7 +40,7 @@ def judge_cell(plan: Plan, cell: Cell, attempt: Attempt) -> CellResult:
         flaws = unreadable(error, attempt.client_exit)
         measured = Measured(attempt.polled, dict.fromkeys((spec.metric for spec in cell.specs), error.message))
     reason = "; ".join(flaw.reason for flaw in flaws)
-    lines = dict(plan.provenance.spec_lines)
+    lines = plan.provenance.lines_of(cell.id)
     return CellResult(
         id=cell.id,
         key=cell.key,
@@ -71,7 +71,7 @@ def incomplete_cell(
         seconds=seconds,
         values={},
         missing={},
-        verdicts=unjudged(cell.id, cell.specs, dict(plan.provenance.spec_lines), reason),
+        verdicts=unjudged(cell.id, cell.specs, plan.provenance.lines_of(cell.id), reason),
     )
 
 

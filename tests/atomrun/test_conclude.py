@@ -261,3 +261,5 @@ def test_many_failed_gates_of_one_cell_are_one_reason() -> None:
     (reason,) = run_of(make_plan(cell), HEALTHY).reasons
     assert reason.startswith("a: p99_ttft_ms 236.5, not ≤ 1 ms")
     assert reason.endswith("; and 2 more")
+    three = evolve(cell, specs=cell.specs[:3])
+    assert " more" not in run_of(make_plan(three), HEALTHY).reasons[0]

@@ -73,6 +73,7 @@ RATIO = make_spec("output_tput_per_gpu", "min_ratio", 0.45, reference="per_gpu_t
     ("base", "status", "reason"),
     [
         (800.0, Status.PASS, "400 / 800 (per_gpu_throughput)"),
+        (400 / 0.45, Status.PASS, "400 / 888.889 (per_gpu_throughput)"),
         (1000.0, Status.FAIL, "400 / 1000 (per_gpu_throughput)"),
         (None, Status.FAIL, 'the reference "per_gpu_throughput" is missing'),
         (0.0, Status.FAIL, 'the reference "per_gpu_throughput" is 0'),
