@@ -1,4 +1,4 @@
-"""Runs over nodes in memory: a plan in a container, and nodes on which everything goes well until a test says otherwise."""
+"""Runs over nodes in memory: a plan in a container, and nodes on which all goes well until told otherwise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from atomrun.watch import Watch
 from .fakes import FakeHost
 
 __all__ = [
-    "RUN_ID", "Fleet", "answer", "container_plan", "healthy_host", "host_script", "inside_script", "probe", "with_ranks",
+    "NAME", "RUN_DIR", "RUN_ID", "Fleet", "LiveHost", "answer", "container_plan", "healthy_host", "host_script",
+    "inside_script", "probe", "with_ranks",
 ]  # fmt: skip
 
 RUN_ID = "run-1"
@@ -66,7 +67,10 @@ def container_plan(*, cells: int = 1, lifetime: str = "per_run", **changes: Any)
 
 def with_ranks(plan: Plan, count: int) -> Plan:
     """The plan over `count` nodes."""
-    nodes = tuple(Node(rank, f"10.0.0.{rank + 1}", f"10.1.0.{rank + 1}", "tester", 22, None, "strict") for rank in range(count))
+    nodes = tuple(
+        Node(rank, f"10.0.0.{rank + 1}", f"10.1.0.{rank + 1}", "tester", 22, None, "strict")
+        for rank in range(count)
+    )
     sessions = tuple(_spread(session, count) for session in plan.sessions)
     fabric = Fabric((), None, bind_token(Hole.MASTER_ADDR, "10.1.0.1"), bind_token(Hole.MASTER_PORT, "29501"))
     return evolve(plan, nodes=nodes, sessions=sessions, fabric=fabric, topology=evolve(plan.topology, nnodes=count))
@@ -74,7 +78,9 @@ def with_ranks(plan: Plan, count: int) -> Plan:
 
 def _spread(session: Session, count: int) -> Session:
     head = session.ranks[0]
-    return evolve(session, ranks=tuple(RankLaunch(rank, "worker" if rank else "head", head.argv, ()) for rank in range(count)))
+    return evolve(
+        session, ranks=tuple(RankLaunch(rank, "worker" if rank else "head", head.argv, ()) for rank in range(count))
+    )
 
 
 def bind_token(hole: Hole, value: str) -> Any:
@@ -178,7 +184,8 @@ class Fleet:
         redactor = Redactor(known.values())
         where = RunFolder.create(folder, RUN_ID, redactor)
         nodes = tuple(
-            NodeRun(node, _opener(connect, host, node.rank), run_dir=RUN_DIR) for node, host in zip(plan.nodes, hosts, strict=True)
+            NodeRun(node, _opener(connect, host, node.rank), run_dir=RUN_DIR)
+            for node, host in zip(plan.nodes, hosts, strict=True)
         )
         run = RunContext(
             plan=plan,

@@ -42,7 +42,14 @@ def test_json_lines() -> None:
     out = io.StringIO()
     told(JsonSink(out))
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert lines[2] == {"t": 0.0, "kind": "cell", "name": "c0", "status": "valid", "text": "", "output_throughput": 1234.5}
+    assert lines[2] == {
+        "t": 0.0,
+        "kind": "cell",
+        "name": "c0",
+        "status": "valid",
+        "text": "",
+        "output_throughput": 1234.5,
+    }
     assert len(lines) == len(STORY)
 
 
@@ -62,7 +69,7 @@ def test_a_live_picture() -> None:
         sink.show(event)
     picture = Console(file=io.StringIO(), width=100, color_system=None)
     picture.print(sink.picture())
-    shown = picture.file.getvalue()  # type: ignore[attr-defined]
+    shown = picture.file.getvalue()
     sink.close()
     assert "bench c0" in shown
     assert "2 of 3 cells · 1 invalid · last 1,234 tok/s out" in shown
@@ -77,4 +84,4 @@ def test_a_live_picture_over_its_budget() -> None:
     picture = Console(file=io.StringIO(), width=100, color_system=None)
     picture.print(sink.picture())
     sink.close()
-    assert "over its budget" in picture.file.getvalue()  # type: ignore[attr-defined]
+    assert "over its budget" in picture.file.getvalue()

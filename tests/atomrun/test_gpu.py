@@ -18,7 +18,9 @@ def gpu(**sections: Any) -> dict[str, Any]:
     return {"gpu": 0, **sections}
 
 
-ROCM_60 = [gpu(usage={"gfx_usage": 98, "mem_usage": 13}, power={"current_power": 734}, mem_usage={"used_vram": 178898})]
+ROCM_60 = [
+    gpu(usage={"gfx_usage": 98, "mem_usage": 13}, power={"current_power": 734}, mem_usage={"used_vram": 178898})
+]
 ROCM_63 = [
     gpu(
         usage={"gfx_activity": value(98), "umc_activity": value(13), "mm_activity": "N/A"},
@@ -48,20 +50,33 @@ def test_missing_is_not_zero() -> None:
     assert poll([gpu(mem_usage={"used_vram": True})]) == (Sample(5.5, "0", None, None, None, None),)
 
 
-@pytest.mark.parametrize("document", [{"error": "Can not find a device", "code": -3}, "text", 7, [{"cpu": 0}], ["x"]])
+@pytest.mark.parametrize(
+    "document", [{"error": "Can not find a device", "code": -3}, "text", 7, [{"cpu": 0}], ["x"]]
+)
 def test_what_is_no_sample_is_left_out(document: Any) -> None:
     assert poll(document) == ()
 
 
-@pytest.mark.parametrize("text", ["", "@ 1.0 amd-smi\n", "@ 1.0 amd-smi\nsh: not found\n", "@ 1.0 rocm-smi\n[1]\n", "@ 1.0 amd-smi\n{bad\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "@ 1.0 amd-smi\n", "@ 1.0 amd-smi\nsh: not found\n", "@ 1.0 rocm-smi\n[1]\n", "@ 1.0 amd-smi\n{bad\n"],
+)
 def test_what_is_no_json_is_left_out(text: str) -> None:
     assert parse_poll(text) == ()
 
 
 @pytest.mark.parametrize("busy", ["GPU memory use (%)", "GPU Memory Read/Write Activity (%)"])
-@pytest.mark.parametrize("power", ["Average Graphics Package Power (W)", "Current Socket Graphics Package Power (W)"])
+@pytest.mark.parametrize(
+    "power", ["Average Graphics Package Power (W)", "Current Socket Graphics Package Power (W)"]
+)
 def test_rocm_smi_of_any_version(busy: str, power: str) -> None:
-    card = {"GPU use (%)": "98", busy: "13", power: "734.0", "VRAM Total Used Memory (B)": str(1000 << 20), "x": "N/A"}
+    card = {
+        "GPU use (%)": "98",
+        busy: "13",
+        power: "734.0",
+        "VRAM Total Used Memory (B)": str(1000 << 20),
+        "x": "N/A",
+    }
     document = {"card0": card, "system": {"Driver version": "6.8"}}
     assert poll(document, "rocm-smi") == (Sample(5.5, "0", 1000.0, 98.0, 13.0, 734.0),)
     assert poll({"card1": {"GPU use (%)": "N/A"}}, "rocm-smi") == (Sample(5.5, "1", None, None, None, None),)

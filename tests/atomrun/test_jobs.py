@@ -34,14 +34,20 @@ def test_a_command_on_the_host() -> None:
 
 
 def test_a_job_in_a_container_can_be_stopped_inside() -> None:
-    spec = job(BOX, "run-1", Task("server", ("python", "-m", "x"), 60, {"A": "1"}, (("HF_TOKEN", "hf"),), grace_s=7))
+    spec = job(
+        BOX, "run-1", Task("server", ("python", "-m", "x"), 60, {"A": "1"}, (("HF_TOKEN", "hf"),), grace_s=7)
+    )
     assert spec.argv[:9] == ("sudo", "-n", "docker", "exec", "-i", "-e", "A=1", "-e", "ATOMRUN_JOB=run-1/server")
     assert spec.argv[-6:] == ("atomrun", "/tmp/atomrun-r/jobs/server", "", "python", "-m", "x")
     assert spec.secret_input == (("HF_TOKEN", "hf"),)
     assert spec.env == {}
     assert spec.stop_argv[:7] == ("sudo", "-n", "docker", "exec", "-i", "box", "/usr/bin/python3")
     assert spec.stop_argv[7:9] == ("/tmp/atomrun-r/probe.pyz", "stop")
-    assert json.loads(spec.stop_argv[9]) == {"job": "run-1/server", "record": record_of(BOX, "server"), "grace_s": 7}
+    assert json.loads(spec.stop_argv[9]) == {
+        "job": "run-1/server",
+        "record": record_of(BOX, "server"),
+        "grace_s": 7,
+    }
 
 
 def test_a_job_on_the_host_is_the_supervisors_to_stop() -> None:
@@ -65,11 +71,21 @@ def test_an_environment_is_bound_and_split() -> None:
 # --- the wrapper
 
 SHELLS = [shell for shell in (["dash"], ["bash"], ["busybox", "sh"]) if shutil.which(shell[0])]
-SHOW = 'import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getpid(), os.getpgid(0), os.getsid(0), sys.stdin.read()]))'
+SHOW = """if True:
+    import json, os, sys
+    numbers = os.getpid(), os.getpgid(0), os.getsid(0)
+    print(json.dumps([sys.argv[1:], dict(os.environ), *numbers, sys.stdin.read()]))
+"""
 
 
 def wrapped(
-    tmp_path: Path, argv: Sequence[str], shell: Sequence[str] = ("sh",), *, fresh: str = "", stdin: bytes = b"", leader: bool = True
+    tmp_path: Path,
+    argv: Sequence[str],
+    shell: Sequence[str] = ("sh",),
+    *,
+    fresh: str = "",
+    stdin: bytes = b"",
+    leader: bool = True,
 ) -> subprocess.CompletedProcess[bytes]:
     spec = job(Place(str(tmp_path)), "r", Task("x", tuple(argv), 60, fresh=fresh))
     line = [*shell, *spec.argv[1:]]
@@ -110,7 +126,9 @@ def test_a_directory_must_be_fresh(tmp_path: Path, shell: list[str]) -> None:
     assert not (tmp_path / "ran").exists(), "the program does not run over what another attempt left"
 
 
-@pytest.mark.parametrize(("argv", "code"), [(["sh", "-c", "exit 3"], 3), (["no-such-program"], 127), (["/etc"], 126)])
+@pytest.mark.parametrize(
+    ("argv", "code"), [(["sh", "-c", "exit 3"], 3), (["no-such-program"], 127), (["/etc"], 126)]
+)
 def test_exit_codes_are_the_programs_own(tmp_path: Path, argv: list[str], code: int) -> None:
     assert wrapped(tmp_path, argv).returncode == code
 

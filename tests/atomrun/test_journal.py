@@ -40,7 +40,9 @@ def test_a_line_that_a_crash_cut_off_is_left_out(path: Path) -> None:
 
 def test_writers_side_by_side_do_not_mix(path: Path) -> None:
     journal = Journal(path, str, lambda: 0.0)
-    threads = [threading.Thread(target=lambda: [journal.write("x", text="y" * 500) for _ in range(20)]) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: [journal.write("x", text="y" * 500) for _ in range(20)]) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -25,7 +25,7 @@ ERRORS = {
     "BUG: unable to handle page fault for address: ffff": "kernel",
 }
 WARNINGS = {
-    "amdgpu 0000:c1:00.0: amdgpu: socket: 4, die: 0 1 correctable hardware errors detected in total": "ecc_corrected",
+    "amdgpu 0000:c1:00.0: socket: 4, die: 0 1 correctable hardware errors detected in total": "ecc_corrected",
     "{359}[Hardware Error]: It has been corrected by h/w and requires no further action": "ecc_corrected",
     "pcieport 0000:20:03.1: AER: Corrected error message received from 0000:2d:00.0": "ecc_corrected",
     "amdgpu: Runlist is getting oversubscribed due to too many queues.": "gpu_throttled",
@@ -66,7 +66,10 @@ def test_what_only_looks_bad_is_not(line: str) -> None:
 
 def test_each_kind_once_errors_first() -> None:
     found = classify([*WARNINGS, *ERRORS, *ERRORS])
-    assert [(item.category, item.severity) for item in found][:2] == [("gpu_driver", "error"), ("gpu_hang", "error")]
+    assert [(item.category, item.severity) for item in found][:2] == [
+        ("gpu_driver", "error"),
+        ("gpu_hang", "error"),
+    ]
     assert found[-1].severity == "warning"
     assert next(item.count for item in found if item.category == "memory") == 2
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from atomrun.redact import Redactor
 from atomrun.secrets import Secret
 
-TOKEN = b"tok/EXAMPLE+canary\"0001"
+TOKEN = b'tok/EXAMPLE+canary"0001'
 REDACTOR = Redactor([Secret("t", TOKEN)])
 
 

@@ -85,7 +85,9 @@ def test_an_invalid_cell_does_not_end_the_others(fleet_of: FleetOf) -> None:
 def test_a_server_that_dies_takes_only_its_cell_with_it(fleet_of: FleetOf) -> None:
     host = healthy_host(cells=3)
     host.runs_on("cell-1.1")
-    host.effects["cell-1.1"] = lambda: host.end("server-0.1", 1, err=b"torch.OutOfMemoryError: HIP out of memory.\n")
+    host.effects["cell-1.1"] = lambda: host.end(
+        "server-0.1", 1, err=b"torch.OutOfMemoryError: HIP out of memory.\n"
+    )
     fleet = fleet_of(container_plan(cells=3), host)
     result = execute(fleet.run)
     assert [cell.state for cell in result.cells] == [CellState.VALID, CellState.INCOMPLETE, CellState.VALID]
@@ -127,7 +129,14 @@ def test_one_failed_session_does_not_end_the_others(fleet_of: FleetOf) -> None:
     second = evolve(plan.sessions[0], index=1, cells=("c1",))
     cells = (plan.cells[0], evolve(plan.cells[1], session=1))
     host = healthy_host(cells=2)
-    final = {"ready": False, "rung": "model", "reason": "serves another", "final": True, "seconds": 1.0, "uptime": 1.0}
+    final = {
+        "ready": False,
+        "rung": "model",
+        "reason": "serves another",
+        "final": True,
+        "seconds": 1.0,
+        "uptime": 1.0,
+    }
     host.on_start("ready-0.1", out=answer(final))
     host.on_start("ready-1.1", out=answer({**final, "ready": True}))
     result = execute(fleet_of(evolve(plan, sessions=(first, second), cells=cells), host).run)
@@ -215,10 +224,14 @@ def test_all_ranks_are_started_and_any_death_ends_the_load(fleet_of: FleetOf) ->
     plan = with_ranks(container_plan(), 2)
     hosts = healthy_host(0), healthy_host(1)
     hosts[0].runs_on("ready-0.1")
-    hosts[0].effects["ready-0.1"] = lambda: hosts[1].end("server-0.1", 137, err=b"RCCL error: unhandled system error\n")
+    hosts[0].effects["ready-0.1"] = lambda: hosts[1].end(
+        "server-0.1", 137, err=b"RCCL error: unhandled system error\n"
+    )
     fleet = fleet_of(plan, *hosts)
     result = execute(fleet.run)
-    reason = "the server of rank 1 on 10.0.0.2 ended with signal 9, cause unknown: RCCL error: unhandled system error"
+    reason = (
+        "the server of rank 1 on 10.0.0.2 ended with signal 9, cause unknown: RCCL error: unhandled system error"
+    )
     assert result.cells[0].reason == reason
     assert all(host.jobs["server-0.1"].ended for host in hosts)
     assert all(host.owner is None for host in hosts)

@@ -35,6 +35,13 @@ rm) echo "$*" >>"$STATE.removed" ;;
 esac
 """
 
+SUDO = """\
+#!/bin/sh
+[ "$1" = -n ] && [ -n "$SUDO_OK" ] || { echo 'sudo: a password is required' >&2; exit 1; }
+shift
+DOWN= exec "$@"
+"""
+
 
 @pytest.fixture
 def bin_(tmp_path: Path) -> Path:
@@ -43,7 +50,7 @@ def bin_(tmp_path: Path) -> Path:
     folder.mkdir()
     (tmp_path / "state").write_text("box true me@here run-1\n")
     program(folder, "docker", DOCKER)
-    program(folder, "sudo", '#!/bin/sh\n[ "$1" = -n ] && [ -n "$SUDO_OK" ] || { echo "sudo: a password is required" >&2; exit 1; }\nshift\nDOWN= exec "$@"\n')
+    program(folder, "sudo", SUDO)
     return folder
 
 
@@ -53,9 +60,19 @@ def program(folder: Path, name: str, text: str) -> None:
 
 
 def run(
-    bin_: Path, name: str, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, shell: Sequence[str] = ("sh",)
+    bin_: Path,
+    name: str,
+    *args: str,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    shell: Sequence[str] = ("sh",),
 ) -> subprocess.CompletedProcess[bytes]:
-    settings = {"PATH": f"{bin_}:{os.environ['PATH']}", "STATE": str(bin_.parent / "state"), "DOWN": "", **(env or {})}
+    settings = {
+        "PATH": f"{bin_}:{os.environ['PATH']}",
+        "STATE": str(bin_.parent / "state"),
+        "DOWN": "",
+        **(env or {}),
+    }
     argv = [*shell, "-c", script(name), name, *args]
     return subprocess.run(argv, input=stdin, env=settings, capture_output=True, timeout=60, check=False)
 
@@ -71,7 +88,7 @@ def test_every_shell_can_read_every_script(shell: list[str], name: str) -> None:
 
 
 def checked(bin_: Path, *args: str, **how: object) -> dict[str, str]:
-    done = run(bin_, "preflight", *args, **how)  # type: ignore[arg-type]
+    done = run(bin_, "preflight", *args, **how)
     assert done.returncode == 0, done.stderr
     return dict(pairs(done.out if hasattr(done, "out") else done.stdout))
 
@@ -92,7 +109,9 @@ def test_preflight_finds_what_is_not(bin_: Path, tmp_path: Path) -> None:
     assert "run_dir_error" in told
 
 
-@pytest.mark.parametrize(("sudo", "key", "value"), [("1", "runtime", "sudo -n docker"), ("", "runtime_error", "password")])
+@pytest.mark.parametrize(
+    ("sudo", "key", "value"), [("1", "runtime", "sudo -n docker"), ("", "runtime_error", "password")]
+)
 def test_preflight_tries_sudo_once(bin_: Path, tmp_path: Path, sudo: str, key: str, value: str) -> None:
     told = checked(bin_, "docker", "rocm/atom:1", str(tmp_path / "r"), "", env={"DOWN": "1", "SUDO_OK": sudo})
     assert value in told[key]
@@ -101,7 +120,9 @@ def test_preflight_tries_sudo_once(bin_: Path, tmp_path: Path, sudo: str, key: s
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell[0])
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
-def test_preflight_names_who_holds_a_port(bin_: Path, tmp_path: Path, shell: list[str], family: socket.AddressFamily) -> None:
+def test_preflight_names_who_holds_a_port(
+    bin_: Path, tmp_path: Path, shell: list[str], family: socket.AddressFamily
+) -> None:
     with socket.socket(family) as listener:
         listener.bind(("", 0))
         listener.listen()
@@ -115,7 +136,8 @@ def test_preflight_names_who_holds_a_port(bin_: Path, tmp_path: Path, shell: lis
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell[0])
 @pytest.mark.parametrize(
-    ("name", "told"), [("box", "abc|true|me@here|run-1|sha256:aaaa"), ("bo", "absent"), ("box2", "absent"), ("b.x", "absent")]
+    ("name", "told"),
+    [("box", "abc|true|me@here|run-1|sha256:aaaa"), ("bo", "absent"), ("box2", "absent"), ("b.x", "absent")],
 )
 def test_a_container_is_looked_up_by_its_exact_name(bin_: Path, shell: list[str], name: str, told: str) -> None:
     done = run(bin_, "container_state", name, "docker", shell=shell)
@@ -132,7 +154,9 @@ def test_a_runtime_that_is_down_is_unknown(bin_: Path, name: str) -> None:
     ("owner", "name", "code", "removed"),
     [("run-1", "box", 0, True), ("run-2", "box", 4, False), ("run-1", "other-name", 0, False)],
 )
-def test_only_a_container_of_the_run_is_removed(bin_: Path, owner: str, name: str, code: int, removed: bool) -> None:
+def test_only_a_container_of_the_run_is_removed(
+    bin_: Path, owner: str, name: str, code: int, removed: bool
+) -> None:
     assert run(bin_, "container_remove", owner, name, "docker").returncode == code
     log = bin_.parent / "state.removed"
     assert (log.read_text().split() if log.exists() else []) == (["rm", "--force", "abc"] if removed else [])
@@ -197,11 +221,16 @@ def test_the_newest_file_is_by_the_date_in_its_name(bin_: Path, tmp_path: Path) 
     ("listed", "told"),
     [
         ("2 HCAs found:\\n\\tionic_0\\n\\tionic_1\\n", ["hca ionic_0", "hca ionic_1"]),
-        ("3 HCAs found:\\n\\tmlx5_10\\n\\tmlx5_2\\n\\tmlx5_bond_0\\n", ["hca mlx5_10", "hca mlx5_2", "hca mlx5_bond_0"]),
+        (
+            "3 HCAs found:\\n\\tmlx5_10\\n\\tmlx5_2\\n\\tmlx5_bond_0\\n",
+            ["hca mlx5_10", "hca mlx5_2", "hca mlx5_bond_0"],
+        ),
         ("0 HCAs found:\\n", []),
     ],
 )
-def test_every_device_that_the_kernel_lists_counts(bin_: Path, shell: list[str], listed: str, told: list[str]) -> None:
+def test_every_device_that_the_kernel_lists_counts(
+    bin_: Path, shell: list[str], listed: str, told: list[str]
+) -> None:
     program(bin_, "ibv_devinfo", f"#!/bin/sh\nprintf '{listed}'\necho 'libibverbs: Warning: driver' >&2\n")
     program(bin_, "ip", "#!/bin/sh\nexit 1\n")
     assert run(bin_, "fabric", "10.0.0.5", "10.0.0.1", shell=shell).stdout.decode().splitlines() == told
@@ -220,8 +249,12 @@ esac
 """
 
 
-@pytest.mark.parametrize(("address", "netdev"), [("10.0.0.5", "bond0.200"), ("10.0.0.50", "eth1"), ("10.0.0.99", "ens7")])
-def test_the_interface_is_the_one_with_the_address_else_the_way_to_the_master(bin_: Path, address: str, netdev: str) -> None:
+@pytest.mark.parametrize(
+    ("address", "netdev"), [("10.0.0.5", "bond0.200"), ("10.0.0.50", "eth1"), ("10.0.0.99", "ens7")]
+)
+def test_the_interface_is_the_one_with_the_address_else_the_way_to_the_master(
+    bin_: Path, address: str, netdev: str
+) -> None:
     program(bin_, "ibv_devinfo", "#!/bin/sh\nexit 1\n")
     program(bin_, "ip", IP)
     assert f"netdev {netdev}" in run(bin_, "fabric", address, "10.0.0.1").stdout.decode().splitlines()

@@ -1,4 +1,4 @@
-"""Reading secrets: what editors and Windows leave is dropped, anything doubtful is refused without being repeated."""
+"""Reading secrets: what editors leave is dropped; what is doubtful is refused, without being repeated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def ref(path: Path, required: bool = True) -> SecretRef:
     return SecretRef("hf_token", str(path), required)
 
 
-@pytest.mark.parametrize("data", [TOKEN, TOKEN + b"\n", TOKEN + b"\r\n", b"\xef\xbb\xbf" + TOKEN, b"  " + TOKEN + b"\t\n\n"])
+@pytest.mark.parametrize(
+    "data", [TOKEN, TOKEN + b"\n", TOKEN + b"\r\n", b"\xef\xbb\xbf" + TOKEN, b"  " + TOKEN + b"\t\n\n"]
+)
 def test_what_surrounds_a_token_is_dropped(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "token").write_bytes(data)
     secret = read_secret(ref(tmp_path / "token"))
@@ -24,7 +26,10 @@ def test_what_surrounds_a_token_is_dropped(tmp_path: Path, data: bytes) -> None:
     assert secret.reveal() == TOKEN
 
 
-@pytest.mark.parametrize("data", [b"", b" \n", TOKEN + b" x", TOKEN + b"\n" + TOKEN, TOKEN + b"\x00", "tökén".encode(), b"\xff\xfeh\0f\0"])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b" \n", TOKEN + b" x", TOKEN + b"\n" + TOKEN, TOKEN + b"\x00", "tökén".encode(), b"\xff\xfeh\0f\0"],
+)
 def test_what_is_no_token_is_refused_without_being_repeated(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "token").write_bytes(data)
     with pytest.raises(SecretError) as caught:
@@ -47,6 +52,6 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_secret_shows_itself_to_nobody() -> None:
     secret = Secret("hf_token", TOKEN)
-    for shown in (str(secret), repr(secret), f"{secret}", f"{[secret]}", "%s" % secret):
+    for shown in (str(secret), repr(secret), f"{secret}", f"{[secret]}", f"{secret!r}"):
         assert "canary" not in shown
         assert "hf_token" in shown

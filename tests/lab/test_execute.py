@@ -1,4 +1,4 @@
-"""The whole tool against real nodes: compile an example, execute it over SSH in containers, judge, leave nothing."""
+"""The whole tool against real nodes: compile an example, execute it over SSH in containers, leave nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from .checks import assert_clean, find_text
+from .checks import assert_clean
 from .cluster import Cluster
-from .node import Node
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
+from tests.atomrun.runs import RUN_DIR, Fleet, container_plan, healthy_host
+from tests.judging import artifact
 
 from atomrun.context import CellRun, RunContext
 from atomrun.results import CellState, StageStatus
@@ -15,8 +17,6 @@ from atomrun.stages.judge import judge
 from atomrun.stages.launch import launch
 from atomrun.stages.preflight import preflight
 from atomrun.stages.start import start
-from tests.atomrun.runs import RUN_DIR, Fleet, container_plan, healthy_host
-from tests.judging import artifact
 
 FleetOf = Callable[..., Fleet]
 
@@ -88,7 +88,7 @@ def test_an_invalid_cell_says_why(
     reason: str,
 ) -> None:
     host = healthy_host()
-    host.on_start("cell-0.1", **ending)  # type: ignore[arg-type]
+    host.on_start("cell-0.1", **ending)
     fleet = fleet_of(container_plan(), host)
     run = at_cell(fleet)
     assert (bench(run).status, collect(run).status, judge(run).status) == (
@@ -111,7 +111,7 @@ def test_a_client_that_does_not_end_by_itself_leaves_the_cell_incomplete(
     fleet_of: FleetOf, ending: dict[str, object], reason: str
 ) -> None:
     host = healthy_host()
-    host.on_start("cell-0.1", **ending)  # type: ignore[arg-type]
+    host.on_start("cell-0.1", **ending)
     fleet = fleet_of(container_plan(), host)
     run = at_cell(fleet)
     assert bench(run).status is StageStatus.FAILED

@@ -9,6 +9,17 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.atomrun.runs import (
+    ENTER,
+    NAME,
+    Fleet,
+    LiveHost,
+    answer,
+    container_plan,
+    healthy_host,
+    inside_script,
+)
+from tests.judging import make_result, make_spec
 
 from atomcfg.plan import AccuracyTask, MtpQuality, NeedleCell, Plan, QuantParity
 from atomcfg.tokens import Hole, bind, template
@@ -23,8 +34,6 @@ from atomrun.stages.mtp_quality import mtp_quality
 from atomrun.stages.preflight import preflight
 from atomrun.stages.quant_parity import quant_parity
 from atomrun.stages.start import start
-from tests.atomrun.runs import ENTER, NAME, RUN_DIR, Fleet, LiveHost, answer, container_plan, healthy_host, inside_script
-from tests.judging import make_result, make_spec
 
 FleetOf = Callable[..., Fleet]
 SCORE = "gsm8k.exact_match__flexible-extract"
@@ -54,7 +63,15 @@ def test_what_is_not_asked_for_is_skipped(fleet_of: FleetOf, stage: Callable[[Ru
 def tasks(count: int = 1) -> tuple[AccuracyTask, ...]:
     directory = template(bind(Hole.RUN_DIR), "/accuracy")
     return tuple(
-        AccuracyTask(f"t{number}", "gsm8k", ("lm_eval", "--tasks", "gsm8k"), (), directory, 100, (make_spec(SCORE, "min", 0.9),))
+        AccuracyTask(
+            f"t{number}",
+            "gsm8k",
+            ("lm_eval", "--tasks", "gsm8k"),
+            (),
+            directory,
+            100,
+            (make_spec(SCORE, "min", 0.9),),
+        )
         for number in range(count)
     )
 
@@ -104,7 +121,11 @@ def test_uniform_zero_is_the_harness(fleet_of: FleetOf) -> None:
     [
         (Completed(3), {}, "lm-eval left no results file"),
         (Completed(0, b"[]"), {}, "expected a JSON object"),
-        (None, {"code": 1, "err": b"ValueError: Tasks not found: gsm9k\n"}, "ended with status 1: ValueError: Tasks"),
+        (
+            None,
+            {"code": 1, "err": b"ValueError: Tasks not found: gsm9k\n"},
+            "ended with status 1: ValueError: Tasks",
+        ),
         (None, {"code": 1}, "ended with status 1"),
         (None, {"state": "deadline"}, "did not end within its 100 s"),
     ],
@@ -251,7 +272,9 @@ def test_another_chat_template_fails(fleet_of: FleetOf) -> None:
 
 
 @pytest.mark.parametrize("chat", [None, {"sha256": "", "text": "", "error": "HTTP 500"}])
-def test_without_a_chat_answer_there_is_nothing_to_compare(fleet_of: FleetOf, chat: Mapping[str, str] | None) -> None:
+def test_without_a_chat_answer_there_is_nothing_to_compare(
+    fleet_of: FleetOf, chat: Mapping[str, str] | None
+) -> None:
     told = {} if chat is None else {"chat": chat}
     block = speculated(fleet_of, MtpQuality("", "", False, ()), answers=0, **told)
     assert set(block.values) == {"mtp.acceptance_rate", "mtp.speculative_tokens_avg"}
@@ -291,9 +314,7 @@ def remember(runs: Path, stem: str, fingerprint: str) -> None:
 
 
 @pytest.mark.parametrize(("recorded", "status", "match"), [("ab" * 32, "ok", 1.0), ("cd" * 32, "failed", 0.0)])
-def test_the_last_run_of_the_reference_decides(
-    fleet_of: FleetOf, recorded: str, status: str, match: float
-) -> None:
+def test_the_last_run_of_the_reference_decides(fleet_of: FleetOf, recorded: str, status: str, match: float) -> None:
     block = compared(fleet_of, "ref", recorded)
     assert (block.status, block.values) == (status, {"quant_parity.probe_match": match})
     assert "compared with ref-12345678-20260102T000000.000Z" in block.details

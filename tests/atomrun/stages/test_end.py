@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.atomrun.runs import RUN_ID, Fleet, container_plan, healthy_host, host_script, inside_script, with_ranks
 
 from atomcfg.plan import Plan
 from atomrun.host import Completed, HostError
@@ -19,7 +20,6 @@ from atomrun.stages.preflight import preflight
 from atomrun.stages.report import report
 from atomrun.stages.start import start
 from atomrun.stages.teardown import teardown
-from tests.atomrun.runs import RUN_ID, Fleet, container_plan, healthy_host, host_script, inside_script, with_ranks
 
 FleetOf = Callable[..., Fleet]
 MARK = f"[  1.0] {marker(RUN_ID)}\n"
@@ -43,7 +43,11 @@ def scanning() -> Plan:
     ("read", "status", "reason"),
     [
         (Completed(0, f"[ 0.5] amdgpu: GPU reset begin!\n{MARK}[ 2.0] eth0: up\n".encode()), "ok", ""),
-        (Completed(0, f"{MARK}[ 2.0] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n".encode()), "failed", "gpu_reset x1"),
+        (
+            Completed(0, f"{MARK}[ 2.0] amdgpu 0000:c5:00.0: amdgpu: GPU reset begin!\n".encode()),
+            "failed",
+            "gpu_reset x1",
+        ),
         (Completed(0, f"{MARK}[ 2.0] amdgpu: Runlist is getting oversubscribed\n".encode()), "ok", ""),
         (Completed(0, b"[ 2.0] eth0: up\n"), "not_scanned", "our mark is not in the kernel log"),
         (Completed(1, b"", b"sudo: a password is required\n"), "not_scanned", "sudo: a password is required"),
@@ -159,5 +163,3 @@ def test_everything_of_the_plan_is_accounted_for(fleet_of: FleetOf) -> None:
     written = json.loads((fleet.run.folder.path / "verdicts.json").read_text())
     assert written["exit_code"] == 3
     assert "RuntimeError: no GPU" in (fleet.run.folder.path / "report.html").read_text()
-
-

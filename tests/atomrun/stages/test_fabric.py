@@ -6,6 +6,17 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
+from tests.atomrun.runs import (
+    NAME,
+    Fleet,
+    LiveHost,
+    answer,
+    container_plan,
+    healthy_host,
+    host_script,
+    probe,
+    with_ranks,
+)
 
 from atomcfg.plan import Plan
 from atomrun.host import Completed
@@ -13,7 +24,6 @@ from atomrun.results import StageResult, StageStatus
 from atomrun.stages.fabric import fabric
 from atomrun.stages.launch import launch
 from atomrun.stages.preflight import preflight
-from tests.atomrun.runs import NAME, Fleet, LiveHost, answer, container_plan, healthy_host, host_script, probe, with_ranks
 
 FleetOf = Callable[..., Fleet]
 
@@ -40,7 +50,10 @@ def test_one_node_has_no_fabric(fleet_of: FleetOf) -> None:
 
 
 def test_every_rank_gets_its_own_values(fleet_of: FleetOf) -> None:
-    hosts = says(healthy_host(0), "hca mlx5_0\nhca mlx5_10\nnetdev ens1\n"), says(healthy_host(1), "hca mlx5_10\nhca mlx5_0\nnetdev ens2\n")
+    hosts = (
+        says(healthy_host(0), "hca mlx5_0\nhca mlx5_10\nnetdev ens1\n"),
+        says(healthy_host(1), "hca mlx5_10\nhca mlx5_0\nnetdev ens2\n"),
+    )
     fleet = fleet_of(plan_with(), *hosts)
     assert found(fleet).status is StageStatus.OK
     assert [fleet.run.bound(node)["fabric_netdev"] for node in fleet.run.nodes] == ["ens1", "ens2"]
@@ -69,7 +82,9 @@ def test_nodes_that_do_not_fit_together(
 
 
 def test_what_the_plan_names_is_taken(fleet_of: FleetOf) -> None:
-    fleet = fleet_of(plan_with(hca=("mlx5_1",), netdev="bond0"), healthy_host(0), says(healthy_host(1), "hca mlx5_1\n"))
+    fleet = fleet_of(
+        plan_with(hca=("mlx5_1",), netdev="bond0"), healthy_host(0), says(healthy_host(1), "hca mlx5_1\n")
+    )
     assert found(fleet).status is StageStatus.OK
     assert {node.fabric["fabric_hca"] for node in fleet.run.nodes} == {"mlx5_1"}
     assert {node.fabric["fabric_netdev"] for node in fleet.run.nodes} == {"bond0"}

@@ -6,12 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
-
-from atomrun.host import Completed, HostError
-from atomrun.kernel import marker
-from atomrun.results import StageResult, StageStatus
-from atomrun.stages.launch import launch
-from atomrun.stages.preflight import preflight
 from tests.atomrun.runs import (
     NAME,
     RUN_ID,
@@ -23,6 +17,12 @@ from tests.atomrun.runs import (
     inside_script,
     with_ranks,
 )
+
+from atomrun.host import Completed, HostError
+from atomrun.kernel import marker
+from atomrun.results import StageResult, StageStatus
+from atomrun.stages.launch import launch
+from atomrun.stages.preflight import preflight
 
 FleetOf = Callable[..., Fleet]
 OURS = f"abc|true|me@here|{RUN_ID}|sha256:aaaa"
@@ -49,7 +49,11 @@ def test_a_container_is_started_with_the_plans_argv_and_owned_by_a_job(fleet_of:
     assert starts(fleet.head) == [argv]
     guard = fleet.head.jobs["container"].spec
     assert guard.stop_argv[3:] == ("container_remove", RUN_ID, f"{NAME}0", "docker")
-    calls = [call[1].name if call[0] == "start" else call[1][:2] for call in fleet.head.calls if call[0] in ("start", "run")]
+    calls = [
+        call[1].name if call[0] == "start" else call[1][:2]
+        for call in fleet.head.calls
+        if call[0] in ("start", "run")
+    ]
     assert calls.index("container") < calls.index(("docker", "run")), "there is no moment without an owner"
 
 
@@ -113,7 +117,9 @@ def test_a_running_container_is_attached_to(fleet_of: FleetOf, lifetime: str) ->
     assert fleet.run.head.inside.container == "box"
 
 
-@pytest.mark.parametrize(("state", "removed"), [("absent", []), ("abc|false|me@here|old|x", [("docker", "rm", "abc")])])
+@pytest.mark.parametrize(
+    ("state", "removed"), [("absent", []), ("abc|false|me@here|old|x", [("docker", "rm", "abc")])]
+)
 def test_a_persistent_container_is_started_where_it_runs_nowhere(
     fleet_of: FleetOf, state: str, removed: list[tuple[str, ...]]
 ) -> None:
@@ -127,7 +133,12 @@ def test_a_persistent_container_is_started_where_it_runs_nowhere(
 
 @pytest.mark.parametrize(
     ("code", "reason"),
-    [(3, "cannot write to /tmp/atomrun-run-1"), (4, "cannot make /logs/atomrun/run-1"), (5, "there is no Python"), (126, "x")],
+    [
+        (3, "cannot write to /tmp/atomrun-run-1"),
+        (4, "cannot make /logs/atomrun/run-1"),
+        (5, "there is no Python"),
+        (126, "x"),
+    ],
 )
 def test_a_container_that_cannot_be_prepared(fleet_of: FleetOf, code: int, reason: str) -> None:
     host = healthy_host()

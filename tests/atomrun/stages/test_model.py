@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
+from tests.atomrun.runs import Fleet, LiveHost, answer, container_plan, healthy_host, probe
 
 from atomcfg.plan import EnvVar, Model, Plan
 from atomrun.host import Completed
@@ -13,7 +14,6 @@ from atomrun.results import StageResult, StageStatus
 from atomrun.stages.launch import launch
 from atomrun.stages.model import model
 from atomrun.stages.preflight import preflight
-from tests.atomrun.runs import Fleet, LiveHost, answer, container_plan, healthy_host, probe
 
 FleetOf = Callable[..., Fleet]
 ABSENT = {"path": "", "files": 0, "bytes": 0, "fault": "org/model is not in /models"}
@@ -70,7 +70,11 @@ def test_what_is_there_is_not_downloaded(fleet_of: FleetOf) -> None:
 @pytest.mark.parametrize(
     ("ending", "then", "reason"),
     [
-        ({"code": 1, "err": b"huggingface_hub.errors.GatedRepoError: 401\n"}, (), "status 1: huggingface_hub.errors.Gated"),
+        (
+            {"code": 1, "err": b"huggingface_hub.errors.GatedRepoError: 401\n"},
+            (),
+            "status 1: huggingface_hub.errors.Gated",
+        ),
         ({"code": 0}, ({**ABSENT, "fault": "1 of 3 weight files are missing"},), "1 of 3 weight files are missing"),
     ],
 )
@@ -78,7 +82,7 @@ def test_a_download_that_does_not_bring_them(
     fleet_of: FleetOf, ending: dict[str, object], then: tuple[dict[str, object], ...], reason: str
 ) -> None:
     host = weights(healthy_host(), ABSENT, *then)
-    host.on_start("download", **ending)  # type: ignore[arg-type]
+    host.on_start("download", **ending)
     result = looked(fleet_of(remote(container_plan()), host))
     assert result.status is StageStatus.FAILED
     assert reason in result.reason

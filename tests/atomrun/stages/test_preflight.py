@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
+from tests.atomrun.runs import Fleet, container_plan, healthy_host, host_script, with_ranks
 
 from atomrun.context import Options
 from atomrun.findings import Finding
 from atomrun.host import Busy, Completed, HostError
 from atomrun.results import StageStatus
 from atomrun.stages.preflight import preflight
-from tests.atomrun.runs import Fleet, container_plan, healthy_host, host_script, with_ranks
 
 FleetOf = Callable[..., Fleet]
 
@@ -41,7 +41,11 @@ def test_all_is_well(fleet_of: FleetOf) -> None:
         ("image_error\tno daemon", "images cannot be listed: no daemon", "check the container runtime"),
         ("run_dir_error\tRead-only file system", "the run's directory cannot be made: Read-only", "paths.log_dir"),
         ("missing\t/srv/models", "/srv/models does not exist", "or make /srv/models"),
-        ("port\t8000 is in use by pid 7: python x", "port 8000 is in use by pid 7: python x", "choose another port"),
+        (
+            "port\t8000 is in use by pid 7: python x",
+            "port 8000 is in use by pid 7: python x",
+            "choose another port",
+        ),
         ("disk_kb\t1024", "only 0.0 GiB free", "free some space"),
     ],
 )
@@ -112,7 +116,9 @@ def test_an_absent_image_is_fine_when_it_will_be_pulled(fleet_of: FleetOf) -> No
 
 def test_the_launchers_own_findings_come_first(fleet_of: FleetOf) -> None:
     fleet = fleet_of(container_plan(), healthy_host())
-    fleet.run.record.findings.append(Finding("launcher", "secret", StageStatus.FAILED, "hf_token: empty", "fill it"))
+    fleet.run.record.findings.append(
+        Finding("launcher", "secret", StageStatus.FAILED, "hf_token: empty", "fill it")
+    )
     assert preflight(fleet.run).hint == "fill it"
     assert told(fleet)[0] == ("secret", "failed")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.atomrun.runs import Fleet, LiveHost, container_plan, healthy_host, host_script, with_ranks
 
 from atomrun.context import Options
 from atomrun.host import Completed
 from atomrun.results import StageStatus
 from atomrun.stages.preflight import preflight
 from atomrun.stages.pull import pull
-from tests.atomrun.runs import Fleet, LiveHost, container_plan, healthy_host, host_script, with_ranks
 
 FleetOf = Callable[..., Fleet]
 ABSENT = Completed(0, b"runtime\tdocker\nimage\tabsent\ndisk_kb\t99999999\n")
@@ -63,7 +63,7 @@ def test_a_pull_that_fails_says_why(
 ) -> None:
     host = healthy_host()
     host.on(*host_script("preflight"), then=ABSENT)
-    host.on_start("pull", **ending)  # type: ignore[arg-type]
+    host.on_start("pull", **ending)
     result = pull(fleet_with(fleet_of, "missing", host).run)
     assert result.status is StageStatus.FAILED
     assert reason in result.reason

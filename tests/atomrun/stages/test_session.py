@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
+from tests.atomrun.runs import RUN_ID, Fleet, answer, container_plan, healthy_host, host_script, probe, with_ranks
 
 from atomrun.context import RunContext
 from atomrun.host import Completed, HostError
@@ -17,7 +18,6 @@ from atomrun.stages.preflight import preflight
 from atomrun.stages.ready import ready
 from atomrun.stages.start import start
 from atomrun.stages.stop import stop
-from tests.atomrun.runs import RUN_ID, Fleet, answer, container_plan, healthy_host, host_script, probe, with_ranks
 
 FleetOf = Callable[..., Fleet]
 JOB = "server-0.1"
@@ -93,7 +93,10 @@ def test_ready(fleet_of: FleetOf) -> None:
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ({"final": False, "rung": "port", "reason": "nothing listens"}, "the server is not ready after 600 s: nothing listens (port)"),
+        (
+            {"final": False, "rung": "port", "reason": "nothing listens"},
+            "the server is not ready after 600 s: nothing listens (port)",
+        ),
         ({"final": True, "rung": "model", "reason": "serves x"}, "the server is not ready: serves x (model)"),
     ],
 )
@@ -109,8 +112,14 @@ def test_not_ready(fleet_of: FleetOf, told: dict[str, object], reason: str) -> N
 @pytest.mark.parametrize(
     ("ending", "reason"),
     [
-        ({"code": 1, "out": b'@@ATOMRUN {"error": "connection refused"}\n'}, "the server gave no answer: connection refused"),
-        ({"code": 1, "err": b"SyntaxError: invalid syntax\n"}, "the probe did not run: SyntaxError: invalid syntax"),
+        (
+            {"code": 1, "out": b'@@ATOMRUN {"error": "connection refused"}\n'},
+            "the server gave no answer: connection refused",
+        ),
+        (
+            {"code": 1, "err": b"SyntaxError: invalid syntax\n"},
+            "the probe did not run: SyntaxError: invalid syntax",
+        ),
         ({"code": 127}, "the probe did not run: no output"),
         ({"state": "lost"}, "ready-0.1 ended without a record: its supervisor on the node was killed"),
         ({"state": "deadline"}, "ready-0.1 did not end within its 660 s"),
@@ -118,7 +127,7 @@ def test_not_ready(fleet_of: FleetOf, told: dict[str, object], reason: str) -> N
 )
 def test_a_probe_that_fails(fleet_of: FleetOf, ending: dict[str, object], reason: str) -> None:
     host = healthy_host()
-    host.on_start("ready-0.1", **ending)  # type: ignore[arg-type]
+    host.on_start("ready-0.1", **ending)
     run = opened(fleet_of(container_plan(), host))
     start(run)
     assert ready(run).reason == reason
@@ -147,7 +156,10 @@ def test_a_death_while_loading_shows_the_end_of_the_log(fleet_of: FleetOf) -> No
 
 def test_functional_checks_are_reported_one_by_one(fleet_of: FleetOf) -> None:
     host = healthy_host()
-    questions = [{"name": "models", "reason": "", "seconds": 0.1}, {"name": "chat", "reason": "answers 500", "seconds": 0.2}]
+    questions = [
+        {"name": "models", "reason": "", "seconds": 0.1},
+        {"name": "chat", "reason": "answers 500", "seconds": 0.2},
+    ]
     host.on_start("functional-0.1", out=answer({"api_smoke": questions, "health_check": questions[:1]}))
     fleet = fleet_of(with_checks(api_smoke=True, health_check=True), host)
     run = opened(fleet)
@@ -190,7 +202,12 @@ def test_a_stop_is_proven(fleet_of: FleetOf) -> None:
         ({"pids": [42], "ports": []}, (), b"", "processes survive the stop: 42"),
         ({"pids": [42], "ports": []}, (7,), b"", "processes survive the stop: 7, 42"),
         ({"pids": [], "ports": [8000]}, (), b"", "port 8000 is still open after the stop"),
-        ({"pids": [], "ports": []}, (), b"vram 112000000000\n", "104.0 GiB of GPU memory are still held after the stop"),
+        (
+            {"pids": [], "ports": []},
+            (),
+            b"vram 112000000000\n",
+            "104.0 GiB of GPU memory are still held after the stop",
+        ),
     ],
 )
 def test_what_is_left_is_found(

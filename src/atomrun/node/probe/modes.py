@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List
 from .functional import API_SMOKE, HEALTH_CHECK, run_checks
 from .needle import run_needles
 from .net import accept, connect
-from .procs import Job, holders, listening, members, stop
+from .procs import Job, holders, is_ours, listening, members, stop
 from .quality import fingerprint, run_mtp
 from .ready import Target, climb
 from .web import Server, Unreachable
@@ -30,7 +30,8 @@ def _job(order: Order) -> Job:
 
 def _ready(order: Order) -> Order:
     deadline = time.monotonic() + float(order["deadline_s"])
-    return climb(Target(_server(order), order["health_path"], _job(order), deadline), say)
+    job = _job(order)
+    return climb(Target(_server(order), order["health_path"], lambda pid: is_ours(pid, job), deadline), say)
 
 
 def _free(order: Order) -> Order:

@@ -79,15 +79,18 @@ def is_degenerate(text: str) -> bool:
     return len(words) >= 20 and len(set(words)) * 5 < len(words)
 
 
-def run_mtp(server: Server, chat_prompt: str) -> Dict[str, Any]:
-    """Ask the fixed prompts, read the server's own counters, and take the chat prompt's fingerprint."""
+def run_mtp(server: Server, chat_prompt: str, snapshot_s: float = SNAPSHOT_S) -> Dict[str, Any]:
+    """Ask the fixed prompts, read the server's own counters (waiting up to `snapshot_s` for them to move), and take
+    the chat prompt's fingerprint."""
     answers: List[str] = []
     errors: List[str] = []
     for prompt in PROMPTS:
         messages = [{"role": "user", "content": prompt}]
         _collect(server, {"messages": messages, "max_tokens": 128}, answers, errors)
     bad = sum(map(is_degenerate, answers))
-    result: Dict[str, Any] = dict(_accepted_by_now(server), answers=len(answers), degenerate=bad, errors=errors)
+    result: Dict[str, Any] = dict(
+        _accepted_by_now(server, snapshot_s), answers=len(answers), degenerate=bad, errors=errors
+    )
     if chat_prompt:
         result["chat"] = _chat_fingerprint(server, chat_prompt)
     return result
@@ -106,8 +109,8 @@ def _collect(server: Server, body: Dict[str, Any], answers: List[str], errors: L
         answers.append(text)
 
 
-def _accepted_by_now(server: Server) -> Dict[str, Any]:
-    until = time.monotonic() + SNAPSHOT_S
+def _accepted_by_now(server: Server, seconds: float) -> Dict[str, Any]:
+    until = time.monotonic() + seconds
     while True:
         reply = server.get("/metrics", PATIENCE_S)
         found = acceptance(parse_metrics(reply.body.decode("utf-8", "replace"))) if reply.status == 200 else {}

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Dict, NamedTuple, Tuple
 
-from .procs import Job, holders, is_ours, listening
+from .procs import holders, listening
 from .web import Server, Unreachable, text_of
 
 __all__ = ["RUNGS", "Target", "climb"]
@@ -17,7 +17,7 @@ SHORT_S = 10.0
 class Target(NamedTuple):
     server: Server
     health_path: str
-    job: Job
+    is_ours: Callable[[int], bool]  # whether a process belongs to our server
     deadline: float  # time.monotonic()
 
     def left(self) -> float:
@@ -58,7 +58,7 @@ def _model(target: Target) -> None:
 
 def _listener(target: Target) -> None:
     held_by = holders(target.server.port)
-    if not any(is_ours(pid, target.job) for pid in held_by):
+    if not any(map(target.is_ours, held_by)):
         who = "; ".join(f"pid {pid} ({command})" for pid, command in held_by.items()) or "not visible from here"
         raise Never(f"port {target.server.port} is served by a process that is not ours: {who}")
 
