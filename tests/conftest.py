@@ -15,6 +15,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 SPEAKING = ("CVS_", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS", "GITHUB_")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="write the texts of tests/atomcfg/bad as they are now")
+
+
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a developer or a CI service exports may decide a profile or a rendering; no test may depend on it."""

@@ -63,7 +63,7 @@ def parse_key(text: str) -> ParsedKey | KeyFault:
         if name in found:
             return KeyFault(f"dimension {name} is given twice")
         if not re.fullmatch(r"[1-9][0-9]{0,17}", number):
-            return KeyFault(f"{name} needs a whole number of at least 1, not {number!r}")
+            return KeyFault(f"{name} needs a whole number of at least 1, not {number or 'nothing'}")
         found[name] = int(number)
     legacy = tuple(["PP"] if "PP" not in found else []) + tuple(name for name in _DROPPED if name in found)
     found.setdefault("PP", 1)

@@ -31,10 +31,10 @@ def read_container(document: Document, cluster: Document | None, found: Diagnost
         found.error("A429", "no container image is named", span, 'write "image" in container')
     elif not _IMAGE.fullmatch(image) and "<" not in image:
         hint = "like rocm/atom-dev:latest, without spaces"
-        found.error("A426", f"{image!r} is no image name", merged.span(("container", "image")), hint)
+        found.error("A426", f'"{image}" is no image name', merged.span(("container", "image")), hint)
     if not _NAME.fullmatch(name) and "<" not in name:
         span = merged.span(("container", "name"))
-        found.error("A425", f"{name!r} is no container name", span, "letters, digits, _ . and - only")
+        found.error("A425", f'"{name}" is no container name', span, "letters, digits, _ . and - only")
     args = plain(merged.get(*_ARGS))
     known = args if isinstance(args, dict) else {}
     mounts = _mounts(merged, known.get("volumes"), found)
@@ -72,7 +72,7 @@ def _mounts(document: Document, volumes: object, found: Diagnostics) -> tuple[Mo
         if not target.startswith("/") or not (source.startswith("/") or is_open) or ":" in options:
             span = document.span((*_ARGS, "volumes", index))
             hint = "write /host/path:/container/path or /host/path:/container/path:ro"
-            found.error("A424", f"{item!r} is no bind mount", span, hint)
+            found.error("A424", f'"{item}" is no bind mount', span, hint)
             continue
         mounts.append(Mount(source, target, options))
     return tuple(mounts)

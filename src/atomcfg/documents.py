@@ -59,10 +59,14 @@ DEFAULT = Origin("default")
 
 @frozen
 class Document:
-    """A parsed value with the origins of its parts: each key of `origins` is the path of a subtree."""
+    """A parsed value with the origins of its parts: each key of `origins` is the path of a subtree.
+
+    `names` says how the user's dialect calls a path that it calls otherwise.
+    """
 
     value: object
     origins: Mapping[JsonPath, Origin]
+    names: Mapping[JsonPath, str] = field(factory=dict, repr=False)
     locator: Callable[[str, JsonPath, bool], tuple[int, int, int]] = field(default=locate, repr=False)
 
     def origin(self, path: JsonPath) -> Origin:
@@ -82,6 +86,14 @@ class Document:
         lines = origin.text.split("\n", line)
         shown = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
         return Span(origin.name, line, column, end, dotted(origin.path), shown)
+
+    def called(self, *path: str | int) -> str:
+        """The dotted path as the user's dialect spells it."""
+        for cut in range(len(path), 0, -1):
+            if path[:cut] in self.names:
+                rest = dotted(path[cut:])
+                return self.names[path[:cut]] + (f".{rest}" if rest and not rest.startswith("[") else rest)
+        return dotted(path)
 
     def get(self, *path: str | int) -> object:
         """The value at `path`, or None."""

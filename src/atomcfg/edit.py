@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from attrs import evolve
+
 from .documents import Document, JsonPath, Origin
 
 __all__ = ["merge", "place", "rewrite"]
@@ -61,4 +63,4 @@ def rewrite(document: Document, change: Callable[[str, JsonPath], str]) -> Docum
 
     value = walk(document.value, (), ())
     origins: Mapping[JsonPath, Origin] = {**document.origins, **renamed}
-    return Document(value, origins)
+    return evolve(document, value=value, origins=origins)

@@ -71,7 +71,7 @@ def report(document: Document, fault: Fault, strays: Sequence[str], found: Diagn
         key = str(fault.details["property"])
         if nearest(key, strays) is None:
             span = document.span(fault.path, key=True)
-            found.error("A202", f'missing key "{key}"', span, _meaning(fault.schema, key))
+            found.error("A202", f'missing key "{key}"', span, _meaning(fault, key))
     elif fault.kind == "not":
         summary = f'key "{fault.path[-1]}" does not belong here'
         found.error("A204", summary, document.span(fault.path, key=True), str(fault.schema["title"]))
@@ -186,6 +186,12 @@ def _type_words(fault: Fault) -> str:
 def _spelling_hint(fault: Fault) -> str:
     """How to write what was meant, where only the spelling is wrong: a number for a text, or `" 8"`, `"08"`."""
     value = fault.value
+    if value is None:
+        return "leave the key out for its default"
+    if isinstance(value, list) and fault.kind == "anyOf":
+        return "write one value: only the cells of a sweep are lists"
+    if isinstance(value, str) and "\0" in value:
+        return "remove the NUL character"
     if isinstance(value, int | float) and not isinstance(value, bool) and fault.schema.get("type") == "string":
         return f"write {json.dumps(json.dumps(value))}"
     if isinstance(value, str) and (padded := _PADDED.fullmatch(value.replace("_", "").replace(",", ""))):
@@ -199,8 +205,25 @@ def _choice(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _meaning(schema: Mapping[str, object], key: str) -> str:
-    properties = schema.get("properties")
-    stated = properties.get(key) if isinstance(properties, dict) else None
-    description = stated.get("description") if isinstance(stated, dict) else None
-    return f"{key}: {description.split('. ')[0].rstrip('.')}" if isinstance(description, str) else ""
+def _meaning(fault: Fault, key: str) -> str:
+    """What a missing key says, by its schema: the object's own, or that of the whole document."""
+    parts = fault.root.get("$defs")
+    for schema in (
+        fault.schema,
+        _schema_at(fault.root, fault.path),
+        *(parts.values() if isinstance(parts, dict) else ()),
+    ):
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        stated = properties.get(key) if isinstance(properties, dict) else None
+        description = stated.get("description") if isinstance(stated, dict) else None
+        if isinstance(description, str):
+            return f"{key}: {description.split('. ')[0].rstrip('.')}"
+    return ""
+
+
+def _schema_at(schema: object, path: JsonPath) -> object:
+    """The schema of the object at `path`, as far as keys alone lead to it."""
+    for step in path:
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        schema = properties.get(step) if isinstance(properties, dict) else None
+    return schema

@@ -15,6 +15,8 @@ def parse_path(text: str) -> JsonPath | None:
     """The steps of a dotted path, or None if the text is none."""
     steps: list[str | int] = []
     at = 0
+    if text.startswith("."):
+        return None
     while at < len(text):
         match = _STEP.match(text, at)
         if match is None:

@@ -62,14 +62,15 @@ def report_secrets(document: Document, found: Diagnostics) -> None:
     """A plan, its report and the process list of a node would show what stands in a configuration."""
     for path, _ in find_secrets(document):
         hint = "remove it, and withdraw it if others saw the file; paths.hf_token_file names the file of HF_TOKEN"
-        found.error("A556", f"{dotted(path[-1:])} holds a secret", document.span(path), hint)
+        named = max(index for index, step in enumerate(path) if isinstance(step, str))
+        found.error("A556", f"{dotted(path[named:])} holds a secret", document.span(path), hint)
 
 
 def masked(item: Diagnostic, secrets: Iterable[str]) -> Diagnostic:
     """The diagnostic with every secret replaced by asterisks, as many as it has characters."""
-    known = [secret for secret in secrets if len(secret) >= _SHORTEST]
-    for span in (item.span, *(related.span for related in item.related)):
-        known += [match.group(1) for match in _MEMBER.finditer(span.text)]
+    spans = (item.span, *(related.span for related in item.related))
+    shown = [match.group(1) for span in spans for match in _MEMBER.finditer(span.text)]
+    known = [secret for secret in (*secrets, *shown) if len(secret) >= _SHORTEST]
 
     def hide(text: str) -> str:
         text = _TOKEN.sub(lambda match: "*" * len(match.group()), text)
@@ -87,4 +88,10 @@ def masked(item: Diagnostic, secrets: Iterable[str]) -> Diagnostic:
 
 
 def _hidden(span: Span, hide: Callable[[str], str]) -> Span:
-    return evolve(span, text=hide(span.text))
+    return evolve(span, text=hide(_MEMBER.sub(_starred, span.text)))
+
+
+def _starred(member: re.Match[str]) -> str:
+    """The member with its value hidden, however short that is."""
+    begin, end = (at - member.start() for at in member.span(1))
+    return member.group()[:begin] + "*" * (end - begin) + member.group()[end:]

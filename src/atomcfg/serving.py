@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .diagnostics import Diagnostics
-from .documents import Document, JsonPath, Origin
+from .documents import Document, JsonPath, Origin, dotted
 from .drivers import SERVING_ARGUMENTS, SERVING_BACKENDS
 
 __all__ = ["FABRIC_VARIABLES", "flatten_serving"]
@@ -66,6 +66,13 @@ FABRIC_VARIABLES = {
     "TP_SOCKET_IFNAME": "ib_netdev",
     "NCCL_IB_HCA": "ib_hca_devices",
 }
+# What a user of this dialect calls the keys of the flat one.
+_NAMES: Mapping[JsonPath, str] = {
+    (*_P, "driver"): "server_params.backend",
+    (*_R, "env"): "server_params.env",
+    **{target: dotted(source) for source, target in _TABLE},
+    **{(*_R, flat): f"server_params.{name}" for name, flat in SERVING_ARGUMENTS.items()},
+}
 _MOVED = ("server_params", "benchmark_params", "hca_id_prefix")
 
 
@@ -75,9 +82,11 @@ def flatten_serving(document: Document, found: Diagnostics) -> Document:
     assert isinstance(top, dict)
     out: dict[str, object] = {key: value for key, value in top.items() if key not in _MOVED}
     origins = dict(document.origins)
+    names = dict(_NAMES)
     for source, target in _moves(document):
         _put(out, target, document.get(*source))
         origins[target] = document.origin(source)
+        names[target] = dotted(source)
     _move_driver(document, out, origins)
     _move_env(document, out, origins, found)
     if document.get("model", "id") is None and document.get("server_params", "model") is not None:
@@ -90,7 +99,7 @@ def flatten_serving(document: Document, found: Diagnostics) -> Document:
     for path, reason in NO_EFFECT:
         if document.get(*path) is not None:
             found.note("A211", f"{path[-1]} has no effect: {reason}", document.span(path, key=True))
-    return Document(out, origins)
+    return Document(out, origins, names)
 
 
 def _moves(document: Document) -> Iterator[tuple[JsonPath, JsonPath]]:

@@ -1,10 +1,15 @@
-"""The nearest known name to a misspelt one."""
+"""Words for messages: the nearest known name to a misspelt one, numbers of things."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 
-__all__ = ["did_you_mean", "nearest"]
+__all__ = ["counted", "did_you_mean", "nearest"]
+
+
+def counted(things: Sized, noun: str) -> str:
+    """`1 cell`, `2 cells`."""
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from .cellkey import CellKey, KeyFault, parse_key
 from .diagnostics import Diagnostics, Related
 from .documents import Document, JsonPath, Origin
@@ -93,4 +95,4 @@ def _document(document: Document, parsed: list[tuple[CellKey, Origin]]) -> Docum
     rest = {key: value for key, value in document.value.items() if key not in ("sweeps", "runs", "sweep")}
     sweep = {"sequence_combinations": list(combos.values()), "runs": runs}
     origins[("sweep",)] = document.origin(("sweeps",)) if "sweeps" in document.value else document.origin(("runs",))
-    return Document({**rest, "sweep": sweep}, origins)
+    return evolve(document, value={**rest, "sweep": sweep}, origins=origins)

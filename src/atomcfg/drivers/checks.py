@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from atomcfg.diagnostics import Diagnostics, Related, Span
-from atomcfg.documents import Document, dotted
+from atomcfg.documents import Document
 from atomcfg.suggest import did_you_mean
 
 from .counterparts import Concept, Values, foreign
@@ -39,7 +39,7 @@ def check_arguments(
         if entry.flag is None:
             found.error("A508", f'"{entry.value}" belongs to no flag', span, "a flag starts with a dash")
         elif not _is_ours(entry, entry.flag, layouts, document, found):
-            _check_name(program, entry, entry.flag, span, found)
+            _check_name(program, entry, entry.flag, document, found)
             _check_value(program, entry, entry.flag, _value_span(document, entry), found)
     _check_pairs(written, {option.name for layout in layouts for option in layout.fixed}, document, found)
 
@@ -67,7 +67,7 @@ def _report_conflict(entry: Given, option: Option, document: Document, found: Di
         ours = f"{option.flag} {option.value}".rstrip()
         found.error("A500", f"{given}, but the driver writes {ours}", _value_span(document, entry), "remove it")
         return
-    settings = " and ".join(map(dotted, option.origins))
+    settings = " and ".join(document.called(*origin) for origin in option.origins)
     stated = f"{settings} {'is' if len(option.origins) == 1 else 'make it'} {option.value}"
     if all(document.get(*origin) is None for origin in option.origins):
         stated += " by default"
@@ -76,10 +76,11 @@ def _report_conflict(entry: Given, option: Option, document: Document, found: Di
     found.error("A500", f"{given}, but {stated}", _value_span(document, entry), hint, related)
 
 
-def _check_name(program: Program, entry: Given, flag: FlagName, span: Span, found: Diagnostics) -> None:
+def _check_name(program: Program, entry: Given, flag: FlagName, document: Document, found: Diagnostics) -> None:
+    span = _flag_span(document, entry)
     concept = None if program.table.exact(entry.option) else foreign(program.concepts, program.engine, entry.option)
     if concept is not None:
-        hint = _proposal(concept, program.engine)
+        hint = _proposal(concept, program.engine, document)
         found.error("A502", f"{entry.option} is another engine's flag, not one of {program.title}", span, hint)
     elif not flag.listed:
         spellings = [spelling for spelling in program.table.spellings if spelling.startswith("--")]
@@ -87,10 +88,10 @@ def _check_name(program: Program, entry: Given, flag: FlagName, span: Span, foun
         found.warning("A506", f"{program.title} is not known to take {entry.option}", span, hint)
 
 
-def _proposal(concept: Concept, engine: str) -> str:
+def _proposal(concept: Concept, engine: str, document: Document) -> str:
     names = concept.names[engine]
     called = f"here it is {names[0]}" if names else ""
-    decided = f"{concept.setting} decides it" if concept.setting else ""
+    decided = f"{document.called(*concept.setting.split('.'))} decides it" if concept.setting else ""
     return ", and ".join(part for part in (called, decided) if part) or "nothing here is like it; remove it"
 
 

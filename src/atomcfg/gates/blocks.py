@@ -11,7 +11,7 @@ from atomcfg.passes.states import BoundSpec, Expanded
 from atomcfg.suggest import did_you_mean, nearest
 
 from .choose import Thresholds
-from .spec import SpecReader
+from .spec import Block, SpecReader
 
 __all__ = ["BlockGates", "bind_blocks"]
 
@@ -33,32 +33,29 @@ def bind_blocks(
     settings = expanded.built.settings
     tasks = [task.id for task in settings.accuracy]
     needles = [needle.id for needle in settings.long_context]
-    accuracy = _by_id("accuracy", tasks, thresholds, reader, found)
+    accuracy = _by_id(Block.ACCURACY, tasks, thresholds, reader, found)
     _check_filters(accuracy, found)
     return BlockGates(
         accuracy=accuracy,
-        long_context=_by_id("long_context_accuracy", needles, thresholds, reader, found),
-        mtp_quality=_table("mtp_quality", thresholds, reader),
-        quant_parity=_table("quant_parity", thresholds, reader),
+        long_context=_by_id(Block.LONG_CONTEXT, needles, thresholds, reader, found),
+        mtp_quality=_table(Block.MTP, thresholds, reader),
+        quant_parity=_table(Block.QUANT, thresholds, reader),
     )
 
 
 def _by_id(
-    block: str, ids: Iterable[str], thresholds: Thresholds, reader: SpecReader, found: Diagnostics
+    kind: Block, ids: Iterable[str], thresholds: Thresholds, reader: SpecReader, found: Diagnostics
 ) -> dict[str, tuple[BoundSpec, ...]]:
-    known = list(ids)
+    known, block = list(ids), kind.value
     stated = thresholds.table.get(block)
     entries = stated if isinstance(stated, dict) else {}
     bound = {}
     strangers: list[str] = []
-    for name, body in entries.items():
-        path = (*thresholds.base, block, name)
-        if name.startswith("_") or not isinstance(body, dict):
-            continue
+    for name in entries:
         if name in known:
-            bound[name] = reader.read(thresholds.document, path, body)
-            continue
-        strangers.append(name)
+            bound[name] = reader.read_at(thresholds, (*thresholds.base, block, name), kind)
+        elif not name.startswith("_"):
+            strangers.append(name)
     _report_strangers(block, strangers, known, thresholds, found)
     bare = [name for name in known if name not in entries]
     if bare:
@@ -82,11 +79,8 @@ def _report_strangers(
         found.warning("A818", f"{block}: not configured: {', '.join(far)}", span, hint)
 
 
-def _table(block: str, thresholds: Thresholds, reader: SpecReader) -> tuple[BoundSpec, ...]:
-    body = thresholds.table.get(block)
-    if not isinstance(body, dict):
-        return ()
-    return reader.read(thresholds.document, (*thresholds.base, block), body)
+def _table(kind: Block, thresholds: Thresholds, reader: SpecReader) -> tuple[BoundSpec, ...]:
+    return reader.read_at(thresholds, (*thresholds.base, kind.value), kind)
 
 
 def _check_filters(accuracy: Mapping[str, tuple[BoundSpec, ...]], found: Diagnostics) -> None:

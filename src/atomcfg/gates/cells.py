@@ -4,38 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import astuple
+from attrs import astuple, frozen
 
 from atomcfg.cellkey import CellKey, KeyFault, ParsedKey, looks_like_key, parse_key
 from atomcfg.diagnostics import Diagnostics, Related
 from atomcfg.documents import JsonPath
 from atomcfg.passes.states import BoundSpec, Expanded
+from atomcfg.suggest import counted
 
 from .choose import Thresholds
-from .spec import SpecReader
+from .spec import Block, SpecReader
 
-__all__ = ["bind_cells"]
+__all__ = ["CellGates", "bind_cells"]
 
 _DIMENSIONS = ("ISL", "OSL", "TP", "PP", "CONC")
 
 
+@frozen
+class CellGates:
+    """The specs of every cell that has an entry, and the places of the entries, by cell id."""
+
+    specs: Mapping[str, tuple[BoundSpec, ...]]
+    places: Mapping[str, JsonPath]
+
+
 def bind_cells(
     expanded: Expanded, thresholds: Thresholds | None, reader: SpecReader, found: Diagnostics
-) -> Mapping[str, tuple[BoundSpec, ...]]:
-    """The specs of every cell, by cell id; a cell without an entry has none."""
+) -> CellGates:
+    """Entries of the threshold file to cells; keys that cannot be read, or that are for no cell, are reported."""
     if thresholds is None:
-        return {}
+        return CellGates({}, {})
     entries = _entries(thresholds, found)
     prompts = expanded.built.settings.params.num_prompts
-    bound = {}
-    for cell in expanded.cells:
-        entry = entries.get(cell.key)
-        if entry is not None:
-            body = thresholds.table[str(entry[-1])]
-            if isinstance(body, dict):
-                bound[cell.id] = reader.read(thresholds.document, entry, body, prompts)
+    places = {cell.id: entries[cell.key] for cell in expanded.cells if cell.key in entries}
+    specs = {cell_id: reader.read_at(thresholds, place, Block.CELL, prompts) for cell_id, place in places.items()}
     _report_unmatched(expanded, thresholds, entries, found)
-    return bound
+    return CellGates(specs, places)
 
 
 def _entries(thresholds: Thresholds, found: Diagnostics) -> dict[CellKey, JsonPath]:
@@ -71,13 +75,13 @@ def _report_odd(thresholds: Thresholds, odd: list[tuple[JsonPath, ParsedKey]], f
         path, parsed = legacy[0]
         names = sorted({name for _, item in legacy for name in item.legacy})
         what = ", ".join("without PP" if name == "PP" else f"with {name}" for name in names)
-        summary = f"{len(legacy)} cell keys in an older form: {what}"
+        summary = f"{counted(legacy, 'cell key')} in an older form: {what}"
         span = thresholds.document.span(path, key=True)
         found.warning("A702", summary, span, f"write {parsed.key}; atomcfg migrate does it")
     spelt = [(path, parsed) for path, parsed in odd if not parsed.legacy]
     if spelt:
         path, parsed = spelt[0]
-        summary = f"{len(spelt)} cell keys are not in canonical form"
+        summary = f"{counted(spelt, 'cell key')} not in canonical form"
         found.note("A807", summary, thresholds.document.span(path, key=True), f"write {parsed.key}")
 
 
@@ -102,10 +106,8 @@ def _report_unmatched(
         found.warning("A808", summary, span, f"they differ in {', '.join(names)}{slip}")
     if far:
         span = thresholds.document.span(entries[far[0]], key=True)
-        many = f"{len(far)} keys are" if len(far) > 1 else "1 key is"
-        found.note(
-            "A809", f"{many} for cells of other configs", span, "shipped threshold files serve several configs"
-        )
+        summary = f"{counted(far, 'key')} for cells of other configs"
+        found.note("A809", summary, span, "shipped threshold files serve several configs")
 
 
 def _masks(key: CellKey) -> list[tuple[int, ...]]:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from atomcfg.diagnostics import Diagnostics, Related, Severity
 from atomcfg.documents import JsonPath
 from atomcfg.drivers import DRIVERS
-from atomcfg.metrics import GATED
+from atomcfg.metrics import GATED, METRICS
 from atomcfg.model import Settings
 from atomcfg.passes.states import BoundSpec, Expanded
+from atomcfg.suggest import counted, nearest
 
+from .cells import CellGates
 from .choose import Thresholds
 from .divisor import floors_by_tp
 
@@ -21,21 +23,19 @@ _SCALING = "scaling.efficiency_pct"
 
 def check_coverage(
     expanded: Expanded,
-    cells: Mapping[str, tuple[BoundSpec, ...]],
-    thresholds: Thresholds | None,
+    cells: CellGates,
+    thresholds: Thresholds,
     found: Diagnostics,
 ) -> None:
     """Enforced: a missing entry or gated metric is an error; record-only: the same finding is a warning."""
-    if thresholds is None:
-        return
     settings = expanded.built.settings
     driver = DRIVERS[settings.params.driver]
     able = {metric for metric in GATED if driver.produces(settings, metric)}
-    _check_cells(expanded, cells, thresholds, found)
-    _check_gated(expanded, cells, able, thresholds, found)
-    _check_producible(cells, driver.name, lambda metric: driver.produces(settings, metric), found)
-    _check_scaling(expanded, cells, found)
-    _check_per_gpu(expanded, cells, driver.data_parallel(settings), found)
+    _check_cells(expanded, cells.places, thresholds, found)
+    _check_gated(expanded, cells.places, able, thresholds, found)
+    _check_producible(cells.specs, driver.name, lambda metric: driver.produces(settings, metric), found)
+    _check_scaling(expanded, cells.specs, found)
+    _check_per_gpu(expanded, cells.specs, driver.data_parallel(settings), found)
     exempt = [metric for metric in GATED if metric not in able]
     if exempt and settings.enforce_thresholds:
         span = settings.document.span(("params", "driver"))
@@ -44,49 +44,59 @@ def check_coverage(
 
 
 def _check_cells(
-    expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]], thresholds: Thresholds, found: Diagnostics
+    expanded: Expanded, places: Mapping[str, JsonPath], thresholds: Thresholds, found: Diagnostics
 ) -> None:
     """Every cell has an entry."""
-    bare = [cell for cell in expanded.cells if cell.id not in cells]
+    bare = [cell for cell in expanded.cells if cell.id not in places]
+    if any(item.code == "A701" for item in found.items):
+        return  # what is meant for them may stand under a key that cannot be read
     if bare:
         settings = expanded.built.settings
         more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
         names = ", ".join(str(cell.key) for cell in bare[:3]) + more
-        summary = f"{len(bare)} of {len(expanded.cells)} cells have no thresholds: {names}"
+        summary = f"no thresholds for {len(bare)} of {counted(expanded.cells, 'cell')}: {names}"
         span = settings.document.span(bare[0].run.path)
         found.add("A821", _severity(settings), summary, span, f"add the keys to {thresholds.name}")
 
 
 def _check_gated(
     expanded: Expanded,
-    cells: Mapping[str, tuple[BoundSpec, ...]],
+    places: Mapping[str, JsonPath],
     able: set[str],
     thresholds: Thresholds,
     found: Diagnostics,
 ) -> None:
     """Every cell that has an entry has a spec for each gated metric that the client reports."""
-    gaps: list[tuple[JsonPath, str, list[str]]] = []
+    gaps: list[tuple[JsonPath, list[str]]] = []
     for cell in expanded.cells:
-        specs = cells.get(cell.id)
-        if specs is not None:
-            have = {bound.spec.metric for bound in specs}
+        place = places.get(cell.id)
+        if place is not None:
+            have = _stated(thresholds.document.get(*place))
             lacking = [metric for metric in GATED if metric in able and metric not in have]
             if lacking:
-                place = specs[0].path[:-1] if specs else (*thresholds.base, str(cell.key))
-                gaps.append((place, str(cell.key), lacking))
+                gaps.append((place, lacking))
     if not gaps:
         return
-    place, _, lacking = gaps[0]
+    place, lacking = gaps[0]
     span = thresholds.document.span(place, key=True)
-    total = sum(len(names) for *_, names in gaps)
+    every = [name for _, names in gaps for name in names]
     shown = ", ".join(lacking[:4]) + (f" and {len(lacking) - 4} more" if len(lacking) > 4 else "")
-    summary = f"{total} gated metrics have no spec in {len(gaps)} cells; here: {shown}"
+    summary = f"no spec for {counted(every, 'gated metric')} in {counted(gaps, 'cell')}; here: {shown}"
     related = [
-        Related(f"and {len(names)} in {key}", thresholds.document.span(other, key=True))
-        for other, key, names in gaps[1:4]
+        Related(f"and {len(names)} here", thresholds.document.span(other, key=True)) for other, names in gaps[1:4]
     ]
     severity = _severity(expanded.built.settings)
     found.add("A822", severity, summary, span, 'bound each, or state it as "info"', related)
+
+
+def _stated(table: object) -> set[str]:
+    """The metrics of a cell, right or wrong: one that is misspelt, or whose spec is wrong, is not missing too."""
+    names = (
+        [name.removeprefix("client.") for name in table if not name.startswith("_")]
+        if isinstance(table, dict)
+        else []
+    )
+    return {name if name in METRICS else nearest(name, METRICS) or name for name in names}
 
 
 def _severity(settings: Settings) -> Severity:
@@ -122,7 +132,8 @@ def _check_scaling(expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]
         judged = [bound for bound in specs if bound.spec.kind != "info"]
         if judged:
             span = judged[0].document.span(judged[0].path, key=True)
-            hint = "write params.scaling_baseline_output_throughput (single-node output tok/s)"
+            baseline = settings.document.called("params", "scaling_baseline_output_throughput")
+            hint = f"write {baseline} (single-node output tok/s)"
             found.warning("A825", f"{_SCALING} has no baseline: not judged", span, hint)
     elif params.nnodes > 1 and not specs and cells:
         span = settings.document.span(("params", "scaling_baseline_output_throughput"))
@@ -144,8 +155,7 @@ def _check_per_gpu(
         suspects += [bounds[share] for share in floors_by_tp(floors, params.tensor_parallelism)]
     if suspects:
         span = suspects[0].document.span(suspects[0].path, key=True)
-        summary = (
-            f"{len(suspects)} per-GPU floors divide by TP={params.tensor_parallelism}, the run has {gpus} GPUs"
-        )
+        many = counted(suspects, "per-GPU floor")
+        summary = f"{many} divided by TP={params.tensor_parallelism}, the run has {gpus} GPUs"
         hint = f"divide them by {gpus // params.tensor_parallelism}; atomcfg migrate --rescale-per-gpu does it"
         found.warning("A827", summary, span, hint)

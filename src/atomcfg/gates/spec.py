@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from enum import Enum
+
+from attrs import evolve
 
 from atomcfg.diagnostics import Diagnostics, Related
 from atomcfg.documents import Document, JsonPath
@@ -11,17 +14,27 @@ from atomcfg.metrics import METRICS, Direction, Metric, Tier, find
 from atomcfg.model import Settings
 from atomcfg.passes.states import BoundSpec
 from atomcfg.plan import Spec
-from atomcfg.suggest import did_you_mean
+from atomcfg.suggest import counted, did_you_mean
 
 from .choose import Thresholds
 
-__all__ = ["SpecReader"]
+__all__ = ["Block", "SpecReader"]
 
 _PREFIX = "client."
 _TOO_LONG_MS = 1e6
 _TOO_MANY = 1e9
 # Ratios of these pairs are at least 1 by definition: numerator, reference.
 _ORDERED = ("median", "p90", "p95", "p99")
+
+
+class Block(Enum):
+    """Where specs may stand."""
+
+    CELL = "a cell"
+    ACCURACY = "accuracy"
+    LONG_CONTEXT = "long_context_accuracy"
+    MTP = "mtp_quality"
+    QUANT = "quant_parity"
 
 
 class SpecReader:
@@ -33,14 +46,15 @@ class SpecReader:
         self._prefixed: list[JsonPath] = []
         self._vacuous: list[JsonPath] = []
 
-    def read(
-        self, document: Document, path: JsonPath, table: Mapping[str, object], prompts: int | None = None
+    def read_at(
+        self, thresholds: Thresholds, path: JsonPath, block: Block, prompts: int | None = None
     ) -> tuple[BoundSpec, ...]:
-        """The specs of one cell, task or check: `table` is `{metric: spec}` at `path`."""
+        """The specs of one cell, task or check: `{metric: spec}` at `path`. `prompts`: of the cell."""
+        document, table = thresholds.document, thresholds.document.get(*path)
         specs = []
         names: dict[str, str] = {}
-        for written, body in table.items():
-            if written.startswith("_") or not isinstance(body, dict):
+        for written, body in table.items() if isinstance(table, dict) else ():
+            if written.startswith("_"):
                 continue
             name = written.removeprefix(_PREFIX)
             here = (*path, written)
@@ -51,9 +65,12 @@ class SpecReader:
             names[name] = written
             if name != written:
                 self._prefixed.append(here)
-            metric = METRICS.get(name) or find(name)
+            metric = find(name) or (_unfiltered(name) if block is Block.ACCURACY else None)
             if metric is None:
                 self._unknown(document, here, name)
+            elif _block_of(metric) is not block:
+                span, home = document.span(here, key=True), _block_of(metric).value
+                self._found.error("A828", f"{name} is no metric of {block.value}", span, f"it belongs in {home}")
             elif self._fits(document, here, metric, body):
                 specs.append(self._bound(document, here, metric, body, prompts))
         return tuple(specs)
@@ -66,8 +83,8 @@ class SpecReader:
         for rule in _RULES:
             fault = rule(metric, body)
             if fault:
-                code, summary, hint = fault
-                self._found.error(code, f"{metric.name}: {summary}", document.span((*path, "kind")), hint)
+                code, key, summary, hint = fault
+                self._found.error(code, f"{metric.name}: {summary}", document.span((*path, key)), hint)
                 return False
         return True
 
@@ -104,30 +121,55 @@ class SpecReader:
         document = thresholds.document
         if self._prefixed:
             first = self._prefixed[0]
-            summary = f"{len(self._prefixed)} metric names start with {_PREFIX}, read without it"
+            summary = f"{counted(self._prefixed, 'metric name')} with the prefix {_PREFIX}, read without it"
             hint = f"write {str(first[-1]).removeprefix(_PREFIX)}"
             self._found.note("A812", summary, document.span(first, key=True), hint)
         if self._vacuous:
-            summary = f"{len(self._vacuous)} bounds cannot fail"
+            summary = f"{counted(self._vacuous, 'bound')} that cannot fail"
             more = [Related("and here", document.span(path, key=True)) for path in self._vacuous[1:4]]
             hint = 'calibrate them, or write "kind": "info" to record only'
             self._found.warning("A813", summary, document.span(self._vacuous[0], key=True), hint, more)
 
 
-Fault = tuple[str, str, str] | None
+def _unfiltered(name: str) -> Metric | None:
+    """The metric of a task whose filter is not named; the caller warns of it."""
+    known = find(f"{name}__none")
+    return None if known is None else evolve(known, name=name)
+
+
+def _block_of(metric: Metric) -> Block:
+    name = metric.name
+    if metric.tier is not Tier.ACCURACY:
+        return Block.CELL
+    if name.startswith("accuracy.niah_pass_rate__"):
+        return Block.LONG_CONTEXT
+    if name.startswith(("mtp.", "accuracy.")):
+        return Block.MTP
+    return Block.QUANT if name.startswith("quant_parity.") else Block.ACCURACY
+
+
+Fault = tuple[str, str, str, str] | None  # code, key of the spec, summary, hint
 
 
 def _kind_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
-    kind = body["kind"]
+    kind, fault = body["kind"], ""
     if kind == "max_ms" and metric.unit != "ms":
-        return "A814", f"max_ms bounds milliseconds, this is {metric.unit}", 'use "max" or "min"'
-    if kind == "min_tok_s" and metric.unit != "tok/s":
-        return "A814", f"min_tok_s bounds tok/s, this is {metric.unit}", 'use "min" or "max"'
-    if kind in ("min", "min_tok_s") and metric.direction is Direction.LOWER:
-        return "A814", "lower is better, so a lower bound gates nothing", 'use "max_ms" or "max"'
-    if kind in ("max", "max_ms") and metric.direction is Direction.HIGHER:
-        return "A814", "higher is better, so an upper bound gates nothing", 'use "min_tok_s" or "min"'
-    return None
+        fault = f"max_ms bounds milliseconds, this is {metric.unit}"
+    elif kind == "min_tok_s" and metric.unit != "tok/s":
+        fault = f"min_tok_s bounds tok/s, this is {metric.unit}"
+    elif kind in ("min", "min_tok_s") and metric.direction is Direction.LOWER:
+        fault = "lower is better, so a lower bound gates nothing"
+    elif kind in ("max", "max_ms") and metric.direction is Direction.HIGHER:
+        fault = "higher is better, so an upper bound gates nothing"
+    return ("A814", "kind", fault, f"use {_proposed_kind(metric)}") if fault else None
+
+
+def _proposed_kind(metric: Metric) -> str:
+    if metric.direction is Direction.LOWER:
+        return '"max_ms"' if metric.unit == "ms" else '"max"'
+    if metric.direction is Direction.HIGHER:
+        return '"min_tok_s"' if metric.unit == "tok/s" else '"min"'
+    return '"info": it is recorded only'
 
 
 def _value_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
@@ -135,9 +177,9 @@ def _value_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
     if value is None:
         return None
     if not math.isfinite(value):
-        return "A816", "the value is not finite", "write a number"
+        return "A816", "value", "the value is not finite", "write a number"
     if metric.unit in ("ratio", "bool") and body["kind"] in ("min", "max", "within") and value > 1:
-        return "A816", f"a {metric.unit} is at most 1, the bound is {value:g}", "write 0.95 for 95 %"
+        return "A816", "value", f"a {metric.unit} is at most 1, the bound is {value:g}", "write 0.95 for 95 %"
     return None
 
 
@@ -147,9 +189,9 @@ def _reference_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
         return None
     name = str(reference).removeprefix(_PREFIX)
     if find(name) is None:
-        return "A817", f'unknown reference "{reference}"', did_you_mean(name, METRICS)
+        return "A817", "reference", f'unknown reference "{reference}"', did_you_mean(name, METRICS)
     if name == metric.name:
-        return "A817", "the metric is its own reference", "name another metric"
+        return "A817", "reference", "the metric is its own reference", "name another metric"
     return None
 
 

@@ -46,11 +46,15 @@ _EFFECTS: tuple[tuple[str, str], ...] = (
 _COMPILED = tuple((re.compile(pattern), effect) for pattern, effect in _EFFECTS)
 
 
+_FABRIC = re.compile(r"roles\.server\.ib_")
+
+
 class Trace:
     """Collects uses while commands are written."""
 
     def __init__(self, settings: Settings) -> None:
         self._document = settings.document
+        self._alone = settings.params.nnodes == 1  # then there is no fabric
         self._uses: dict[str, dict[str, None]] = {}
 
     def use(self, path: str, what: str) -> None:
@@ -80,7 +84,7 @@ class Trace:
         """One entry per value of the flat configuration, and one per parameter that took its default."""
         document = self._document
         found = [
-            TraceEntry(dotted(path), json.dumps(value), _source(document, path), self._used(path))
+            TraceEntry(dotted(path), json.dumps(value), _source(document, path), self._used(path, value))
             for path, value in _leaves(document.value, ())
         ]
         found += [
@@ -90,12 +94,14 @@ class Trace:
         ]
         return tuple(found)
 
-    def _used(self, path: JsonPath) -> tuple[str, ...]:
+    def _used(self, path: JsonPath, value: object = None) -> tuple[str, ...]:
         uses: dict[str, None] = {}
         for cut in range(len(path), 0, -1):
             uses.update(self._uses.get(dotted(path[:cut]), {}))
         text = dotted(path)
         uses.update(self._uses.get(text, {}))
+        if self._alone and _FABRIC.match(text) and value != "auto":
+            return tuple(uses)
         effect = next((effect for pattern, effect in _COMPILED if pattern.fullmatch(text)), None)
         if effect:
             uses[effect] = None
@@ -107,13 +113,14 @@ class Trace:
         for path, value in _leaves(self._document.value, ()):
             text = dotted(path)
             name = text.removeprefix("params.")
-            if path[:1] == ("params",) and _is_default(name, value):
+            if value == [] or (path[:1] == ("params",) and _is_default(name, value)):
                 continue
             if path[:1] == ("params",) and name in reasons:
-                found.warning("A420", f"{text} has no effect: {reasons[name]}", self._document.span(path, key=True))
-            elif not self._used(path) and self._document.origin(path).name != "default":
+                span, called = self._document.span(path, key=True), self._document.called(*path)
+                found.warning("A420", f"{called} has no effect: {reasons[name]}", span, "remove it")
+            elif not self._used(path, value) and self._document.origin(path).name != "default":
                 span = self._document.span(path, key=True)
-                found.warning("A420", f"{text} has no effect with this driver", span, "remove it")
+                found.warning("A420", f"{self._document.called(*path)} has no effect here", span, "remove it")
 
 
 def _is_default(name: str, value: object) -> bool:

@@ -22,10 +22,11 @@ def bind(expanded: Expanded) -> Checked[Bound]:
     cells = bind_cells(expanded, thresholds, reader, found)
     blocks = bind_blocks(expanded, thresholds, reader, found)
     reader.report(thresholds)
-    check_coverage(expanded, cells, thresholds, found)
+    if thresholds is not None:
+        check_coverage(expanded, cells, thresholds, found)
     bound = Bound(
         expanded=expanded,
-        cells=cells,
+        cells=cells.specs,
         accuracy=blocks.accuracy,
         long_context=blocks.long_context,
         mtp_quality=blocks.mtp_quality,

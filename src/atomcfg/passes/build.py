@@ -103,11 +103,12 @@ def _driver(document: Document, found: Diagnostics) -> str | None:
     for argument, driver in DRIVER_BY_ARGUMENT.items():
         if isinstance(server, dict) and argument in server:
             span = document.span(("roles", "server", argument), key=True)
-            hint = f'write "driver": "{driver}" in params'
+            hint = f'write "{driver}" as {document.called("params", "driver")}'
             found.warning("A421", f"no driver is stated; {argument} means {driver}", span, hint)
             return driver
     span = document.span(("params",), key=True)
-    found.error("A422", "no driver is stated", span, f'write "driver" in params, or one of {", ".join(_ARGUMENTS)}')
+    hint = f"write {document.called('params', 'driver')}"
+    found.error("A422", "no driver is stated", span, hint)
     return None
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
+_HALF = "the text holds half of a surrogate pair"
 _BASE = "json-schema:///"
 # Parts of a schema that are checked by themselves.
 _PARTS = {"config-complete": ("config-flat", "#/$defs/complete")}
@@ -34,7 +35,14 @@ def check(document: Document, schema_name: str) -> tuple[Diagnostic, ...]:
     odd = dict(_oddities(document.value))
     foreign = {path: message for path, message in odd.items() if message}
     for path, message in foreign.items():
-        found.error("A207", message, document.span(path), "write it as a text in quotation marks")
+        found.error(
+            "A207",
+            message,
+            document.span(path),
+            "remove it, or write the whole character"
+            if message is _HALF
+            else "write it as a text in quotation marks",
+        )
     if foreign:
         return found.items
     validator = _validator(schema_name)
@@ -118,7 +126,7 @@ def _oddities(value: object) -> Iterator[tuple[JsonPath, str]]:
 
 def _unencodable(path: JsonPath, text: str) -> Iterator[tuple[JsonPath, str]]:
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        yield path, "the text holds half of a surrogate pair"
+        yield path, _HALF
 
 
 def _without_integral_floats(value: object) -> object:

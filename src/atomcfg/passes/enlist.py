@@ -58,7 +58,7 @@ def _check_username(document: Document, flat: Flat, found: Diagnostics) -> None:
     name = _text(document, "username", flat.parsed.options.user)
     if not _USER.fullmatch(name):
         hint = "letters, digits, _ . and - only"
-        found.error("A602", f"{name!r} is no user name", document.span(("username",)), hint)
+        found.error("A602", f'"{name}" is no user name', document.span(("username",)), hint)
 
 
 def _nodes(document: Document, flat: Flat, found: Diagnostics) -> tuple[Node, ...]:
@@ -68,7 +68,7 @@ def _nodes(document: Document, flat: Flat, found: Diagnostics) -> tuple[Node, ..
     for address in addresses:
         if not _ADDRESS.fullmatch(address) and not _is_open(address):
             span = document.span(("node_dict", address), key=True)
-            found.error("A603", f"{address!r} is no address", span, "a host name or an IP address")
+            found.error("A603", f'"{address}" is no address', span, "a host name or an IP address")
     if not addresses:
         found.error("A604", "the cluster file lists no node", document.span(("node_dict",)), "add one to node_dict")
         return ()
@@ -83,9 +83,9 @@ def _nodes(document: Document, flat: Flat, found: Diagnostics) -> tuple[Node, ..
 def _node(document: Document, flat: Flat, rank: int, address: str, found: Diagnostics) -> Node:
     vpc = document.get("node_dict", address, "vpc_ip")
     cluster_address = vpc if isinstance(vpc, str) and vpc not in ("", "NA") else address
-    if not _ADDRESS.fullmatch(cluster_address) and not _is_open(cluster_address):
+    if cluster_address != address and not (_ADDRESS.fullmatch(cluster_address) or _is_open(cluster_address)):
         span = document.span(("node_dict", address, "vpc_ip"))
-        found.error("A603", f"{cluster_address!r} is no address", span, "a host name or an IP address")
+        found.error("A603", f'"{cluster_address}" is no address', span, "a host name or an IP address")
     key_file = document.get("priv_key_file")
     user = _text(document, "username", flat.parsed.options.user)
     return Node(

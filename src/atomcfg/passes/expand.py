@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from atomcfg.cellkey import CellKey
-from atomcfg.diagnostics import Checked, Diagnostics
+from atomcfg.diagnostics import Checked, Diagnostics, Related
 from atomcfg.drivers import DRIVERS
 from atomcfg.drivers.base import Driver
 from atomcfg.model import Run, Settings
@@ -21,7 +21,8 @@ def expand(built: Built) -> Checked[Expanded]:
     driver = DRIVERS[settings.params.driver]
     if not settings.runs:
         span = settings.document.span(("sweep",), key=True)
-        found.error("A706", "the sweep has no cells", span, "add entries to sweep.runs")
+        hint = "add entries to sweep.runs, or keys like ISL=1024,OSL=1024,TP=8,PP=1,CONC=128 to sweeps"
+        found.error("A706", "there are no cells", span, hint)
     ratio = float(settings.params.random_range_ratio)
     cells = tuple(_cell(settings, driver, run, ratio) for run in settings.runs)
     _check_stated(settings, built.enlisted.flat.stated_keys, found)
@@ -67,8 +68,9 @@ def _check_unique(settings: Settings, cells: tuple[PlannedCell, ...], found: Dia
         same_id = ids.setdefault(cell.id, cell)
         if first is not cell:
             span = settings.document.span(cell.run.path)
+            related = [Related("the other", settings.document.span(first.run.path))]
             hint = "one number would be judged twice; remove one of them"
-            found.error("A709", f"{cell.id} and {first.id} have one key, {cell.key}", span, hint)
+            found.error("A709", f"{cell.id} and {first.id} have one key, {cell.key}", span, hint, related)
         elif same_id is not cell:
             span = settings.document.span(cell.run.path)
             found.error("A709", f"two cells are called {cell.id}", span, "rename one of the combos")

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 
 from atomcfg.containers import inside
 from atomcfg.diagnostics import Checked, Diagnostics
-from atomcfg.documents import JsonPath, dotted
+from atomcfg.documents import Document, JsonPath, dotted
 from atomcfg.drivers import DRIVERS
 from atomcfg.drivers.base import Driver
 from atomcfg.drivers.environment import TRITON
 from atomcfg.model import Settings
 from atomcfg.serving import FABRIC_VARIABLES
+from atomcfg.suggest import counted
+from atomcfg.values import env_text
 
 from .states import Built
 
@@ -21,6 +23,8 @@ __all__ = ["govern"]
 _HCA = re.compile(r"(mlx5_|rdma|bnxt_re|ionic_|rocep|ibp)\w*\d\w*")
 _NOT_FABRIC = re.compile(r"lo|docker\d+|cni\d*|podman\d+|virbr\d+")
 _CONTROL = re.compile("[\x00-\x1f\x7f`]")
+_ENVIRONMENTS: tuple[JsonPath, ...] = (("roles", "server", "env"), ("container", "runtime", "args", "env"))
+_CLUSTER_ENVIRONMENTS: tuple[JsonPath, ...] = (("env_vars",), ("container", "runtime", "args", "env"))
 _HANDED_ON = ("env", "extra_args", "metadata", "gen_kwargs")
 # vLLM reads these with int(), ATOM compares them with "1".
 _EXACTLY_ONE = re.compile(r"(ATOM_USE_|VLLM_ROCM_USE_|VLLM_USE_)\w+")
@@ -33,8 +37,13 @@ def govern(built: Built) -> Checked[Built]:
     driver = DRIVERS[settings.params.driver]
     for rule in _RULES:
         rule(settings, driver, found)
-    if built.enlisted.flat.parsed.cluster is not None:
+    for base in _ENVIRONMENTS:
+        _environment(settings, settings.document, base, found)
+    cluster = built.enlisted.flat.parsed.cluster
+    if cluster is not None:
         _node_count(settings, found)
+        for base in _CLUSTER_ENVIRONMENTS:
+            _environment(settings, cluster, base, found)
     driver.check(settings, found)
     return Checked.of(built, found)
 
@@ -43,12 +52,13 @@ def _node_count(settings: Settings, found: Diagnostics) -> None:
     nodes, wanted = len(settings.cluster.nodes), settings.params.nnodes
     if nodes != wanted:
         span = settings.document.span(("params", "nnodes"))
-        summary = f"nnodes is {wanted}, the cluster file lists {nodes} node{'s' if nodes != 1 else ''}"
-        found.error("A606", summary, span, "make node_dict and nnodes agree")
+        listed = counted(settings.cluster.nodes, "node")
+        hint = f"list {wanted} in node_dict, or write {settings.document.called('params', 'nnodes')} {nodes}"
+        found.error("A606", f"nnodes is {wanted}, the cluster file lists {listed}", span, hint)
         return
     addresses = {address for node in settings.cluster.nodes for address in (node.address, node.cluster_address)}
     master = settings.params.master_addr
-    if master and "<" not in master and "{" not in master and master not in addresses:
+    if wanted > 1 and master and "<" not in master and "{" not in master and master not in addresses:
         span = settings.document.span(("params", "master_addr"))
         hint = f"the head is {settings.cluster.nodes[0].cluster_address}"
         found.warning("A607", f"master_addr {master} is none of the cluster's addresses", span, hint)
@@ -58,14 +68,14 @@ def _arguments_present(settings: Settings, driver: Driver, found: Diagnostics) -
     given = settings.server.arguments
     if driver.arguments_required and driver.arguments not in given:
         span = settings.document.span(("roles", "server"), key=True)
-        found.error(
-            "A411", f"driver {driver.name} needs roles.server.{driver.arguments}", span, "an empty list will do"
-        )
+        needed = settings.document.called("roles", "server", driver.arguments)
+        found.error("A411", f"driver {driver.name} needs {needed}", span, "write it; an empty list will do")
     for name in given:
         if name != driver.arguments:
-            span = settings.document.span(("roles", "server", name), key=True)
-            hint = f"driver {driver.name} reads {driver.arguments}"
-            found.warning("A412", f"{name} reaches nothing", span, hint)
+            path = ("roles", "server", name)
+            hint = f"driver {driver.name} reads {settings.document.called('roles', 'server', driver.arguments)}"
+            summary = f"{settings.document.called(*path)} reaches nothing"
+            found.warning("A412", summary, settings.document.span(path, key=True), hint)
 
 
 def _budgets(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
@@ -87,16 +97,18 @@ def _parallelism(settings: Settings, driver: Driver, found: Diagnostics) -> None
     span = settings.document.span(("params", "pipeline_parallel_size"))
     if not driver.multinode_is_pipeline:
         if pipeline > 1:
-            hint = "on several nodes it runs data parallel; write pipeline_parallel_size 1"
+            hint = "on several nodes it runs data parallel; remove the value"
             found.error("A608", f"driver {driver.name} has no pipeline parallelism", span, hint)
         return
     if pipeline > 1 and nodes == 1:
-        summary = f"pipeline_parallel_size {pipeline} needs more than one node"
-        found.error("A609", summary, span, f"nnodes {pipeline} and as many hosts, or pipeline_parallel_size 1")
+        called = settings.document.called("params", "pipeline_parallel_size")
+        hint = f"write nnodes {pipeline} and list as many hosts, or write 1"
+        found.error("A609", f"{called} {pipeline} needs more than one node", span, hint)
     if nodes > 1 and pipeline == 1 and not driver.own_multinode(settings):
         span = settings.document.span(("params", "nnodes"))
-        hint = f"pipeline_parallel_size {nodes}, or distributed-executor-backend ray"
-        found.error("A610", f"{nodes} nodes need pipeline_parallel_size > 1", span, hint)
+        called = settings.document.called("params", "pipeline_parallel_size")
+        hint = f"write {called} {nodes}, or distributed-executor-backend ray in the server's arguments"
+        found.error("A610", f"{nodes} nodes need {called} > 1", span, hint)
 
 
 def _fabric(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
@@ -111,18 +123,20 @@ def _fabric(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
             found.error("A550", f"{netdev} does not reach other nodes", span, hint)
 
 
-def _environment(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
-    for name, value in settings.server.env.items():
-        path = ("roles", "server", "env", name)
+def _environment(settings: Settings, document: Document, base: JsonPath, found: Diagnostics) -> None:
+    """One object of variables, wherever it stands: each reaches the engines."""
+    stated = document.get(*base)
+    for name, raw in stated.items() if isinstance(stated, dict) else ():
+        value, path = env_text(raw), (*base, name)
         if name in FABRIC_VARIABLES:
-            span = settings.document.span(path, key=True)
-            hint = f"write roles.server.{FABRIC_VARIABLES[name]} instead"
+            span = document.span(path, key=True)
+            hint = f"write {settings.document.called('roles', 'server', FABRIC_VARIABLES[name])} instead"
             found.error("A552", f"{name} is set by fabric discovery", span, hint)
         elif _EXACTLY_ONE.fullmatch(name) and name not in TRITON and value.lower() in ("true", "yes", "on"):
-            span = settings.document.span(path)
-            found.warning("A554", f'{name} is "{value}", but engines test for 1', span, 'write "1"')
+            hint = 'write "1"'
+            found.warning("A554", f'{name} is "{value}", but engines test for 1', document.span(path), hint)
         elif name == "NCCL_IB_GID_INDEX" and settings.params.nnodes > 1:
-            span = settings.document.span(path)
+            span = document.span(path)
             hint = "GID tables differ between hosts; leave it out unless the nodes are known to agree"
             found.warning("A555", f"{name} is one constant for {settings.params.nnodes} nodes", span, hint)
 
@@ -132,7 +146,7 @@ def _log_dir(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
     container, log_dir = settings.container, settings.paths.log_dir
     span = settings.document.span(("paths", "log_dir"))
     if not log_dir.startswith("/") and "<" not in log_dir:
-        found.error("A317", f"log_dir {log_dir!r} is not absolute", span, "write {shared_fs}/LOGS or a path from /")
+        found.error("A317", f'log_dir "{log_dir}" is not absolute', span, "write {shared_fs}/LOGS or a path from /")
     elif container is not None and not any("<" in mount.source for mount in container.mounts):
         if inside(container.mounts, log_dir) is None:
             hint = "add a volume that holds it, for example " + f'"{log_dir}:{log_dir}"'
@@ -168,7 +182,6 @@ _RULES: tuple[Callable[[Settings, Driver, Diagnostics], None], ...] = (
     _budgets,
     _parallelism,
     _fabric,
-    _environment,
     _log_dir,
     _plain_text,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from attrs import evolve
 
 from atomcfg.diagnostics import Checked, Diagnostics, Span
@@ -54,7 +56,9 @@ def _check_identity(document: Document, dialect: str, found: Diagnostics) -> Non
     framework = document.get("framework")
     if framework not in (None, "atom"):
         hint = 'this tool compiles "framework": "atom"'
-        found.error("A212", f"framework {framework!r} is another suite's", document.span(("framework",)), hint)
+        found.error(
+            "A212", f"framework {json.dumps(framework)} is another suite's", document.span(("framework",)), hint
+        )
     version = document.get("schema_version")
     wanted = 2 if dialect == PROFILES else 1
     if version is not None and str(version) != str(wanted):
@@ -86,9 +90,8 @@ def _choose(parsed: Parsed, found: Diagnostics) -> tuple[str | None, str]:
     if len(names) == 1:
         return names[0], "only"
     span = parsed.config.span(("profiles",), key=True)
-    found.error(
-        "A215", "no profile is chosen", span, f"give --config_profile: {', '.join(names) or 'there is none'}"
-    )
+    hint = f"give --config_profile, or write default_profile: {', '.join(names)}"
+    found.error("A215", "no profile is chosen", span, hint if names else "there is none to choose; write one")
     return None, "default"
 
 
@@ -133,4 +136,4 @@ def _with_arch(document: Document, stem: str, found: Diagnostics) -> Document:
         return document
     assert isinstance(document.value, dict)
     origins = {**document.origins, ("gpu_arch",): Origin("file name")}
-    return Document({**document.value, "gpu_arch": arch}, origins)
+    return evolve(document, value={**document.value, "gpu_arch": arch}, origins=origins)

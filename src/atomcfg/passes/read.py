@@ -18,6 +18,7 @@ from .states import Parsed
 __all__ = ["read"]
 
 _DEEPEST = 100  # levels; no document needs more than a dozen
+_LONG_NUMBER = re.compile(r"[0-9]{4000,}")
 _UTF = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
@@ -29,6 +30,14 @@ _ADVICE = (
     (re.compile(r"^\s*[“”‘’]"), 'use the straight quotation mark "'),
     (re.compile(r"^\s*'"), "JSON strings stand in double quotation marks"),
     (re.compile(r"^\s*[}\]]"), "remove the comma before it"),
+    (re.compile(r"^[\n\r\t]"), "write \\n for a line break and \\t for a tab inside a text"),
+)
+
+
+_TOML_ADVICE = (
+    ("Cannot overwrite", "the key is given twice; keep one"),
+    ("Invalid value", 'texts stand in quotation marks: key = "text"'),
+    ("Invalid statement", "keys with brackets, braces or spaces stand in quotation marks"),
 )
 
 
@@ -67,8 +76,7 @@ def _text(source: Source, found: Diagnostics) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", "replace")
-        line, column = line_column(before, len(before))
-        span = Span(source.name, line, column, column + 1)
+        span = _at(source, data.decode("utf-8", "replace"), len(before))
         found.error("A103", f"byte 0x{data[error.start]:02x} is not UTF-8", span, "save the file as UTF-8")
         return None
 
@@ -100,9 +108,9 @@ def _json(source: Source, found: Diagnostics) -> Document | None:
         _nested(source, found)
         return None
     except ValueError:
-        found.error(
-            "A107", "a number has too many digits", Span(source.name), "numbers here have at most 18 digits"
-        )
+        number = _LONG_NUMBER.search(text)
+        span = _at(source, text, number.start()) if number else Span(source.name)
+        found.error("A107", "a number has too many digits", span, "numbers here have at most 18 digits")
         return None
     if repeated:
         _report_duplicates(source, text, found)
@@ -155,6 +163,10 @@ def _syntax(source: Source, text: str, position: int, message: str, found: Diagn
         message, hint = "trailing comma", "remove the comma"
     elif hint.startswith("remove"):
         hint = ""
+    if message == "Extra data":
+        message, hint = "the object has ended before", "a file holds one object; remove what follows"
+    elif not rest.strip():
+        message, hint = "the text ends too early", "close every brace, bracket and quotation mark"
     words = message[0].lower() + message[1:]
     words = words.removesuffix(" starting at").removesuffix(" at")
     found.error("A104", f"not JSON: {words}", _at(source, text, min(position, len(text))), hint)
@@ -190,7 +202,8 @@ def _toml(source: Source, found: Diagnostics) -> Document | None:
         shown = _line(text, line)
         message = re.sub(r" \(at .*\)$", "", str(error))
         span = Span(source.name, line, column, column + 1, text=shown)
-        found.error("A109", f"not TOML: {message[:1].lower()}{message[1:]}", span)
+        hint = next((advice for start, advice in _TOML_ADVICE if message.startswith(start)), "")
+        found.error("A109", f"not TOML: {message[:1].lower()}{message[1:]}", span, hint)
         return None
     if _is_deep(value):
         _nested(source, found)

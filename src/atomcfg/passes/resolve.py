@@ -7,7 +7,7 @@ import re
 from attrs import evolve
 
 from atomcfg.diagnostics import Checked, Diagnostics, Related, Severity
-from atomcfg.documents import Document, JsonPath
+from atomcfg.documents import Document, JsonPath, dotted
 from atomcfg.edit import rewrite
 from atomcfg.placeholders import ADDRESS_TOKENS, BRACE, PathCycle, leftovers, resolve_paths
 from atomcfg.suggest import nearest
@@ -20,6 +20,7 @@ _USER = "user-id"
 _PATH_KEYS = ("shared_fs", "models_dir", "log_dir", "hf_token_file")
 # Without these not even a dry run knows what it would run.
 _NEEDED: tuple[JsonPath, ...] = (("params", "driver"), ("sweep",), ("long_context_accuracy",))
+_NAMED = re.compile(r"<(?!changeme>)[^<>]+>|\{[a-z-]+\}", re.IGNORECASE)
 _HOME = re.compile(r"^~|\$\{?HOME\b|\$\{?[A-Z_]+\b")
 
 
@@ -137,9 +138,10 @@ def _check_leftovers(document: Document, cluster: Document | None, dry_run: bool
 def _advice(tokens: list[str], places: list[tuple[Document, JsonPath, bool, str]], cluster: Document | None) -> str:
     head = cluster.get("head_node_dict", "mgmt_ip") if cluster else None
     if "{head-node-ip}" in tokens and isinstance(head, str) and "{" not in head and "<" not in head:
-        return f"{{head-node-ip}} is not resolved by itself; the cluster file's head is {head}"
-    named = [token.strip("<>{}") for token in tokens if token.strip("<>{}").lower() != "changeme"]
+        told = "{head-node-ip} is not resolved by itself; the cluster file's head is"
+        return f'{told} {head}: in a lab file, [values] head-node-ip = "{head}"'
+    named = [token.strip("<>{}") for token in tokens if _NAMED.fullmatch(token)]
     if named:
         return f'in a lab file: [values] {named[0]} = "..."; the bare <changeme> by its path in [set], or --set'
-    path = ".".join(str(step) for step in places[0][1])
-    return f"--set {path}=VALUE, or [set] in a lab file"
+    settable = [path for document, path, is_key, _ in places if document is not cluster and not is_key]
+    return f"--set {dotted(settable[0])}=VALUE, or [set] in a lab file" if settable else "write it there"

@@ -86,6 +86,8 @@ def _apply(config: Document, path: JsonPath, value: object, origin: Origin) -> D
                 return None
         elif path[0] not in ("default_profile", "schema_version", "framework"):
             targets = [("profiles", name, *path) for name, body in profiles.items() if isinstance(body, dict)]
+    if path[0] != "profiles" and place(top, path, value) is None:
+        return None
     changed: object = top
     origins = dict(config.origins)
     for target in targets:
