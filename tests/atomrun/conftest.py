@@ -8,7 +8,7 @@ import pytest
 
 from atomrun.channel import AgentHost
 
-from .nodes import Node
+from .nodes import SHELLS, Node
 from .runs import Fleet
 
 
@@ -38,3 +38,11 @@ def fleet_of(tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
     yield make
     for fleet in made:
         fleet.run.journal.close()
+
+
+@pytest.fixture(params=SHELLS)
+def anyhow(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AgentHost]:
+    """A host that holds its node, under each shell that is installed."""
+    node = Node(tmp_path, request.param)
+    yield node.holder()
+    node.close()
