@@ -89,8 +89,8 @@ def test_every_third_request_fails(tmp_path: Path) -> None:
 
 def test_a_slow_tail(tmp_path: Path) -> None:
     with start("atom", STANDIN_FAULT_SLOW_EVERY="12", STANDIN_FAULT_SLOW_S="0.5") as server:
-        result = bench("atom", server.port, tmp_path, "--num-warmups", "0", "--metric-percentiles", "50,99,100")
-    assert result["p100_ttft_ms"] > 500 > result["p50_ttft_ms"]
+        result = bench("atom", server.port, tmp_path, "--num-warmups", "0", "--metric-percentiles", "99,100")
+    assert result["p100_ttft_ms"] > 500.0
 
 
 def test_noise_and_a_token_in_the_log() -> None:

@@ -39,7 +39,7 @@ def test_pages(sglang: Engine) -> None:
 
 
 def test_health_is_503_until_the_warm_up_is_done() -> None:
-    starting = launch("sglang", STANDIN_FAULT_SLOW_EVERY="1", STANDIN_PREFILL_TOK_S="0.001", STANDIN_SPEED="1")
+    starting = launch("sglang", STANDIN_PREFILL_TOK_S="0.001", STANDIN_SPEED="1")
     starting.until("Uvicorn running on")
     assert starting.get("/health") == (503, "")
     assert starting.get("/v1/models")[0] == 200

@@ -36,7 +36,7 @@ class Group:
     members: dict[int, asyncio.StreamWriter] = field(default_factory=dict)
     loaded: set[int] = field(default_factory=set)
     all_loaded: asyncio.Event = field(default_factory=asyncio.Event)
-    watch: asyncio.Task[None] | None = None
+    held: list[object] = field(default_factory=list)  # what lives as long as the group
 
     async def barrier(self) -> None:
         """Say that this rank has loaded; wait until every other one has said so."""
@@ -72,25 +72,22 @@ async def _host(place: Place, group: Group) -> None:
 
     async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         rank, _, size = (await reader.readline()).decode(errors="replace").strip().partition(" ")
-        if not rank.isdigit() or size != str(place.size):
+        if complete.done() or not rank.isdigit():
             writer.close()
-            if not complete.done():
-                complete.set_exception(GroupError(f"rank {rank} expects {size} ranks, rank 0 {place.size}"))
+            return
+        if size != str(place.size):
+            complete.set_exception(GroupError(f"rank {rank} expects {size} ranks, rank 0 {place.size}"))
             return
         group.members[int(rank)] = writer
-        if len(group.members) == place.size - 1 and not complete.done():
+        if len(group.members) == place.size - 1:
             complete.set_result(None)
         await group.listen(reader, int(rank))
 
     try:
-        server = await asyncio.start_server(welcome, place.address, place.port)
+        group.held.append(await asyncio.start_server(welcome, place.address, place.port))
     except OSError as error:
         raise GroupError(f"The server socket has failed to listen. port: {place.port}, message: {error}") from error
-    try:
-        await complete
-    finally:
-        # Nobody else may join; the open connections stay.
-        server.close()
+    await complete
     for member in group.members.values():
         member.write(_GO)
 
@@ -105,4 +102,4 @@ async def _join(place: Place, group: Group) -> None:
             writer.close()
         await asyncio.sleep(_RETRY_S)
     group.members[0] = writer
-    group.watch = asyncio.ensure_future(group.listen(reader, 0))
+    group.held.append(asyncio.ensure_future(group.listen(reader, 0)))
