@@ -233,6 +233,11 @@ def test_lost_tests_are_found() -> None:
     assert lost_tests(text) == ["tests/test_docs.py::test_gone", "tests/gone.py::test_x"]
 
 
+def test_every_document_is_in_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text("utf-8")
+    assert [name for name in DOCUMENTS if f"`{name}`" not in index and name != "docs/index.md"] == []
+
+
 def reasons(document: str) -> dict[str, str]:
     """Package and reason of each table row; the package is the last name among a row's first two cells."""
     found = {}
