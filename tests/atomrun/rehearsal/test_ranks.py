@@ -63,6 +63,7 @@ def test_the_head_serves_once_all_are_there_and_the_others_do_not(engine: str) -
     assert finish(head, worker) == [0, 1]
     assert any("rank 0 is gone" in line for line in worker.lines)
     assert not any("Uvicorn running" in line for line in worker.lines)
+    assert not any("Traceback" in line for line in (*head.lines, *worker.lines))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

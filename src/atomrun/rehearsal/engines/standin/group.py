@@ -81,7 +81,8 @@ async def _host(place: Place, group: Group) -> None:
         group.members[int(rank)] = writer
         if len(group.members) == place.size - 1:
             complete.set_result(None)
-        await group.listen(reader, int(rank))
+        # A task of its own: asyncio logs a traceback for one of a server's that is cancelled.
+        group.held.append(asyncio.ensure_future(group.listen(reader, int(rank))))
 
     try:
         group.held.append(await asyncio.start_server(welcome, place.address, place.port))
