@@ -10,10 +10,11 @@
 #   teardown RUN_DIR GRACE   stop all jobs of a run, last started first; remove its secrets; let go of the node
 #   keeper RUN_DIR           hold the node's lock; tear down when the launcher's lease runs out
 #
-# Below ROOT: locks/ node.lock node.owner quarantine; calls/TOKEN (short commands); runs/RUN/: driver (whose launcher
-# it is), owner, lease, keeper.lock, order, secrets, jobs/NAME/. A job directory holds cmd, stop, tool, spec, deadline, grace,
-# alive (a lock: held while the outcome is open), running (held while the command runs), starting (held until `child` is
-# recorded), child and sup (pid, start time, boot id), status, out, err.
+# Below ROOT: locks/ (node.lock, node.owner, quarantine); calls/TOKEN (short commands); past/ (runs put aside);
+# runs/RUN/: driver (the launcher that it listens to), owner, lease, keeper, keeper.lock, order, secrets, jobs/NAME/.
+# A job directory holds cmd, stop, tool, spec, deadline, grace, began; alive (a lock: held while the outcome is open),
+# running (held while the command runs), starting (held until `child` is recorded); child and sup (pid, start time,
+# boot id); status, out, err.
 #
 # Locks are flock(2): the kernel lets go of them with the process, so none is ever stale. Waiting is blocking on a
 # lock, never polling. A process is signalled only if its start time and boot id are the recorded ones, or if its
