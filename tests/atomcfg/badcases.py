@@ -1,8 +1,8 @@
 """Run the command line on a folder of `bad/`, in a dialect, and tell what a user sees.
 
-A folder holds `config.json` and, if it matters, `threshold.json` (any `*threshold.json`), `cluster.json`, `lab.toml`
-and `args.json` (`args` after the usual ones, `env`, `name` of the config, `cluster`: false for none, `dialects` where
-it is no fault in every one).
+A folder holds `config.json` and, if it matters, `threshold.json` (any `*threshold.json`), `cluster.json`,
+`lab.toml` and `args.json`: `args` after the usual ones, `env`, `name` of the config, `asked` instead of it,
+`cluster` (false for none), `dialects` where it is no fault in every one.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ DIALECTS = ("flat", "profiles", "serving")
 
 _TOP_ONLY = ("$schema", "schema_version", "framework", "paths", "model")  # the others go into the profile
 _SERVER = {
-    "driver": "backend", "tensor_parallelism": "tensor_parallelism", "pipeline_parallel_size": "pipeline_parallelism",
-    "nnodes": "nnodes", "master_addr": "master_addr", "master_port": "master_port", "port_no": "port_no",
+    "driver": "backend", "tensor_parallelism": "tensor_parallelism",
+    "pipeline_parallel_size": "pipeline_parallelism", "nnodes": "nnodes", "master_addr": "master_addr",
+    "master_port": "master_port", "port_no": "port_no",
     "max_model_length": "context_length", "server_precheck_wait_s": "server_precheck_wait_s",
     "server_warmup_wait_s": "server_warmup_wait_s", "server_poll_count": "server_poll_count",
     "server_poll_wait_time": "server_poll_wait_time",

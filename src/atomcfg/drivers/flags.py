@@ -156,4 +156,5 @@ def _number(text: str) -> str:
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    # Sorted: the order of an object's keys means nothing, so it must not reach a command.
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)

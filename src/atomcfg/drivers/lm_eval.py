@@ -46,7 +46,7 @@ def _stated(settings: Settings, task: AccuracyTaskSettings) -> Iterator[tuple[st
     if task.apply_chat_template:
         yield "apply_chat_template", ()
     if task.metadata:
-        yield "metadata", (json.dumps(dict(task.metadata), ensure_ascii=False),)
+        yield "metadata", (json.dumps(dict(task.metadata), ensure_ascii=False, sort_keys=True),)
     if task.include_path is not None:
         yield "include_path", (located(task.include_path, settings.paths.models_dir),)
     if task.gen_kwargs:
@@ -67,8 +67,8 @@ def _gen_kwargs(kwargs: Mapping[str, object]) -> str:
     """`k=v,k2=v2`; JSON where a value would not survive that."""
     plain = all(isinstance(value, bool | int | float) or _is_plain(value) for value in kwargs.values())
     if plain:
-        return ",".join(f"{name}={value}" for name, value in kwargs.items())
-    return json.dumps(dict(kwargs), ensure_ascii=False)
+        return ",".join(f"{name}={value}" for name, value in sorted(kwargs.items()))
+    return json.dumps(dict(kwargs), ensure_ascii=False, sort_keys=True)
 
 
 def _is_plain(value: object) -> bool:

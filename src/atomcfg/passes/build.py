@@ -166,7 +166,7 @@ def _combo(item: Mapping[str, object]) -> Combo:
     pairs = slo.items() if isinstance(slo, dict) else ()
     limits = tuple(
         (name.removesuffix("_ms"), float(as_text(value)))
-        for name, value in pairs
+        for name, value in sorted(pairs)
         if not (name.startswith("_") or is_open(value))
     )
     return Combo(as_text(item.get("name")), as_int(item.get("isl")), as_int(item.get("osl")), limits)
