@@ -6,6 +6,8 @@ the digest covers. Times are in seconds, lengths in tokens, throughput in tok/s,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from attrs import field, frozen
 
 from .tokens import Token
@@ -269,6 +271,18 @@ class TraceEntry:
 
 
 @frozen
+class SpecLines:
+    """Where specs stand in a file. Owners whose tables are laid out alike share one entry.
+
+    The spec of `metrics[i]` of each owner stands `metrics[i][1]` lines below the owner's own line.
+    """
+
+    file: str
+    metrics: tuple[tuple[str, int], ...]
+    owners: tuple[tuple[str, int], ...]  # a cell's, task's or needle's id, or a block's name; its line
+
+
+@frozen
 class Provenance:
     """Shown to people; never executed, never judged, not in the digest."""
 
@@ -276,10 +290,32 @@ class Provenance:
     inputs: tuple[InputFile, ...]
     profile_chosen_by: str  # option | environment | file | default | only
     overrides: tuple[tuple[str, str], ...]
-    spec_lines: tuple[tuple[str, str], ...]  # ("<cell id or task id>/<metric>", "file:line")
+    spec_tables: tuple[SpecLines, ...]
     trace: tuple[TraceEntry, ...]
     notes: tuple[str, ...]  # warnings of the compilation, rendered short
     run_card: tuple[tuple[str, str], ...]
+
+    @property
+    def spec_lines(self) -> tuple[tuple[str, str], ...]:
+        """Of every spec ("<owner>/<metric>", "file:line")."""
+        return tuple(
+            entry for table in self.spec_tables for owner in table.owners for entry in _lines(table, *owner)
+        )
+
+    def lines_of(self, owner: str) -> dict[str, str]:
+        """`spec_lines` of one cell, task or check."""
+        return {
+            name: place
+            for table in self.spec_tables
+            for known, line in table.owners
+            if known == owner
+            for name, place in _lines(table, known, line)
+        }
+
+
+def _lines(table: SpecLines, owner: str, line: int) -> Iterator[tuple[str, str]]:
+    for metric, below in table.metrics:
+        yield f"{owner}/{metric}", f"{table.file}:{line + below}"
 
 
 @frozen

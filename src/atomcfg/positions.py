@@ -60,16 +60,26 @@ class KeyFinder:
 
     def line(self, key: str) -> int:
         """The line of the next occurrence of `key` as a key; 0 if it is not written that way."""
-        quoted = json.dumps(key, ensure_ascii=False)
-        at = self._at
-        while (at := self._text.find(quoted, at)) >= 0:
-            after = _space(self._text, at + len(quoted))
-            if self._text[after : after + 1] == ":":
-                self._line += self._text.count("\n", self._counted, at)
-                self._counted, self._at = at, after
-                return self._line
-            at = after
-        return 0
+        return self.lines((key,))[0]
+
+    def lines(self, keys: tuple[str, ...]) -> list[int]:
+        """`line` of each key, in the order of the text."""
+        text, found = self._text, []
+        for quoted in _quoted(keys):
+            at = after = self._at
+            while (at := text.find(quoted, after)) >= 0:
+                after = at + len(quoted)
+                if text[after : after + 1] == ":" or text[(end := _space(text, after)) : end + 1] == ":":
+                    self._line += text.count("\n", self._counted, at)
+                    self._counted, self._at = at, after
+                    break
+            found.append(self._line if at >= 0 else 0)
+        return found
+
+
+@lru_cache(maxsize=64)
+def _quoted(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(json.dumps(key, ensure_ascii=False) for key in keys)
 
 
 def duplicates(text: str) -> Iterator[tuple[tuple[str | int, ...], int, int]]:

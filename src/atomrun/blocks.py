@@ -23,7 +23,7 @@ def block_of(
     invalid: str = "",
 ) -> BlockResult:
     """A check that was answered. `invalid` is why its numbers do not count."""
-    lines = run.plan.provenance.lines_of(id)
+    lines = run.plan.provenance.lines_of(name)
     verdicts = judge_all(name, specs, values, missing, lines, invalid)
     failed = any(verdict.status is Status.FAIL and not verdict.recorded for verdict in verdicts)
     status = "invalid" if invalid else "failed" if failed else "ok"
@@ -32,5 +32,5 @@ def block_of(
 
 def error_block(run: RunContext, block: str, name: str, specs: Sequence[Spec], reason: str) -> BlockResult:
     """A check that could not be carried out."""
-    lines = run.plan.provenance.lines_of(id)
+    lines = run.plan.provenance.lines_of(name)
     return BlockResult(block, name, "error", reason, 0.0, {}, (), unjudged(name, specs, lines, reason))

@@ -86,7 +86,6 @@ def _server_env(settings: Settings, rank: int) -> tuple[EnvEntry, ...]:
 
 
 def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
-    run = request.run
     url = template("http://localhost:", http_port(settings))
     return Layout(
         program=("python", "-m", "atom.benchmarks.benchmark_serving"),
@@ -95,13 +94,13 @@ def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
             option("--backend", "vllm"),
             option("--base-url", url, origins=[("params", "port_no")]),
             client.param_option(settings, "dataset_name"),
-            client.cell_option(request, "--random-input-len", run.combo.isl),
-            client.cell_option(request, "--random-output-len", run.combo.osl),
+            client.cell_option(request, "--random-input-len", request.isl),
+            client.cell_option(request, "--random-output-len", request.osl),
             client.param_option(settings, "random_range_ratio"),
-            client.cell_option(request, "--max-concurrency", run.concurrency),
+            client.cell_option(request, "--max-concurrency", request.concurrency),
             client.param_option(settings, "num_prompts"),
             option("--trust-remote-code"),
-            client.cell_option(request, "--num-warmups", 2 * run.concurrency),
+            client.cell_option(request, "--num-warmups", request.warmups),
             client.param_option(settings, "request_rate"),
             option("--ignore-eos"),
             option("--save-result"),
@@ -125,8 +124,9 @@ def _client(settings: Settings, request: ClientRequest) -> tuple[Arg, ...]:
 def _check(settings: Settings, found: Diagnostics) -> None:
     document = settings.document
     check_arguments(_SERVER_PROGRAM, _server_given(settings), [_server_layout(settings)], document, found)
-    commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
-    check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
+    given = _client_given(settings)
+    commands = [_client_layout(settings, request) for request in client.check_requests(settings, given)]
+    check_arguments(_CLIENT_PROGRAM, given, commands, document, found)
     parameters.check_choice(settings, "dataset_name", ("random",), _CLIENT_PROGRAM.title, found)
     parameters.check_choice(settings, "tokenizer_mode", _TOKENIZER_MODES, _CLIENT_PROGRAM.title, found)
     parameters.check_percentiles(settings, ("ttft", "tpot", "itl"), found)

@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from attrs import frozen
 
 from atomcfg.diagnostics import Diagnostics
+from atomcfg.documents import JsonPath
 from atomcfg.model import Run, Settings
 from atomcfg.plan import EnvVar
 from atomcfg.tokens import Token
 
-__all__ = ["Arg", "ClientRequest", "Driver", "EnvEntry", "LengthRange"]
+__all__ = ["WARMUPS_PER_REQUEST", "Arg", "ClientRequest", "Driver", "EnvEntry", "LengthRange"]
+
+WARMUPS_PER_REQUEST = 2  # for each request in flight, as CVS asks for them
 
 
 @frozen
@@ -41,13 +44,33 @@ class LengthRange:
 
 @frozen
 class ClientRequest:
-    """What a driver needs to write one cell's client command."""
+    """What a driver needs to write a client command: for one cell, or for many, with holes where they differ."""
 
-    run: Run
-    seed: int
+    isl: Token
+    osl: Token
+    concurrency: Token
+    warmups: Token  # requests before the measurement, for a client that takes their number
+    seed: Token
     percentiles: str  # asked for: stated or gated, plus what the client itself needs
     result_dir: Token
     goodput: tuple[tuple[str, float], ...]
+    place: JsonPath = ("sweep",)  # what states the cell, or all of them
+
+    @classmethod
+    def of(cls, run: Run, seed: int, percentiles: str, result_dir: Token) -> ClientRequest:
+        """The request of one cell."""
+        combo, level = run.combo, run.concurrency
+        return cls(
+            isl=str(combo.isl),
+            osl=str(combo.osl),
+            concurrency=str(level),
+            warmups=str(WARMUPS_PER_REQUEST * level),
+            seed=str(seed),
+            percentiles=percentiles,
+            result_dir=result_dir,
+            goodput=combo.goodput_slo,
+            place=run.path,
+        )
 
 
 def _never(_settings: Settings) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from atomcfg.defaults import PARAMS
 from atomcfg.model import Settings
-from atomcfg.tokens import Hole, bind, template
+from atomcfg.tokens import Hole, Token, bind, template
 
 from .base import ClientRequest
+from .flags import Given
 from .layout import Option, option
 
 __all__ = [
@@ -28,13 +29,13 @@ def param_option(settings: Settings, name: str) -> Option:
     return option(f"--{name.replace('_', '-')}", str(getattr(settings.params, name)), origins=[("params", name)])
 
 
-def cell_option(request: ClientRequest, flag: str, value: int) -> Option:
+def cell_option(request: ClientRequest, flag: str, value: Token) -> Option:
     """A flag whose value belongs to the cell."""
-    return option(flag, str(value), origins=[request.run.path])
+    return option(flag, value, origins=[request.place])
 
 
 def seed_option(request: ClientRequest) -> Option:
-    return option("--seed", str(request.seed), origins=[("params", "seed")])
+    return option("--seed", request.seed, origins=[("params", "seed")])
 
 
 def percentile_option(request: ClientRequest) -> Option:
@@ -44,16 +45,24 @@ def percentile_option(request: ClientRequest) -> Option:
 def goodput_options(request: ClientRequest) -> tuple[Option, ...]:
     """`--goodput ttft:200 tpot:50`, limits in ms; nothing without limits."""
     limits = [f"{name}:{limit:g}" for name, limit in request.goodput]
-    return (option("--goodput", *limits, origins=[request.run.path]),) if limits else ()
+    return (option("--goodput", *limits, origins=[request.place]),) if limits else ()
 
 
-def check_requests(settings: Settings) -> tuple[ClientRequest, ...]:
-    """Every cell's request as far as it is known before the plan is made: no folder, percentiles as stated."""
+def check_requests(settings: Settings, given: Sequence[Given]) -> tuple[ClientRequest, ...]:
+    """Requests as far as they are known before the plan is made: no folder, percentiles as stated.
+
+    They show every value that a flag of `given` could contradict, each in the first cell that has it.
+    """
     params, folder = settings.params, template(bind(Hole.RUN_DIR))
-    return tuple(
-        ClientRequest(run, params.seed, params.metric_percentiles, folder, run.combo.goodput_slo)
-        for run in settings.runs
-    )
+    seen: set[tuple[int, object]] = set()
+    chosen = []
+    for run in settings.runs if given else settings.runs[:1]:
+        combo = run.combo
+        values: set[tuple[int, object]] = {*enumerate((combo.isl, combo.osl, run.concurrency, combo.goodput_slo))}
+        if not values <= seen:
+            seen |= values
+            chosen.append(ClientRequest.of(run, params.seed, params.metric_percentiles, folder))
+    return tuple(chosen)
 
 
 def stem(settings: Settings) -> str:

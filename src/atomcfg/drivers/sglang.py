@@ -87,7 +87,6 @@ def _server_env(settings: Settings, _rank: int) -> tuple[EnvEntry, ...]:
 
 
 def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
-    combo = request.run.combo
     artifact = template(request.result_dir, "/", _artifact(settings)[0])
     return Layout(
         program=("python3", "-m", "sglang.bench_serving"),
@@ -98,10 +97,10 @@ def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
             option("--model", model(settings), origins=[("model", "id")]),
             client.param_option(settings, "dataset_name"),
             client.param_option(settings, "num_prompts"),
-            client.cell_option(request, "--random-input-len", combo.isl),
-            client.cell_option(request, "--random-output-len", combo.osl),
+            client.cell_option(request, "--random-input-len", request.isl),
+            client.cell_option(request, "--random-output-len", request.osl),
             client.param_option(settings, "random_range_ratio"),
-            client.cell_option(request, "--max-concurrency", request.run.concurrency),
+            client.cell_option(request, "--max-concurrency", request.concurrency),
             client.param_option(settings, "request_rate"),
             client.seed_option(request),
             option("--output-file", artifact, origins=[("params", "result_filename")]),
@@ -118,8 +117,9 @@ def _check(settings: Settings, found: Diagnostics) -> None:
     document = settings.document
     servers = [_server_layout(settings, rank) for rank in range(settings.params.nnodes)]
     check_arguments(_SERVER_PROGRAM, _server_given(settings), servers, document, found)
-    commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
-    check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
+    given = _client_given(settings)
+    commands = [_client_layout(settings, request) for request in client.check_requests(settings, given)]
+    check_arguments(_CLIENT_PROGRAM, given, commands, document, found)
     parameters.check_dataset(settings, ("random", "random-ids"), found)
 
 

@@ -132,7 +132,6 @@ def _plain_env(settings: Settings, _rank: int) -> tuple[EnvEntry, ...]:
 
 
 def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
-    combo = request.run.combo
     url = template(settings.params.base_url.rstrip("/"), ":", http_port(settings))
     return Layout(
         program=(*_PROGRAM, "bench", "serve"),
@@ -142,9 +141,9 @@ def _client_layout(settings: Settings, request: ClientRequest) -> Layout:
             option("--base-url", url, origins=[("params", "base_url"), ("params", "port_no")]),
             client.param_option(settings, "dataset_name"),
             client.param_option(settings, "num_prompts"),
-            client.cell_option(request, "--random-input-len", combo.isl),
-            client.cell_option(request, "--random-output-len", combo.osl),
-            client.cell_option(request, "--max-concurrency", request.run.concurrency),
+            client.cell_option(request, "--random-input-len", request.isl),
+            client.cell_option(request, "--random-output-len", request.osl),
+            client.cell_option(request, "--max-concurrency", request.concurrency),
             client.param_option(settings, "request_rate"),
             client.param_option(settings, "burstiness"),
             client.param_option(settings, "tokenizer_mode"),
@@ -172,8 +171,9 @@ def _check(settings: Settings, found: Diagnostics) -> None:
     document = settings.document
     servers = [_server_layout(settings, rank) for rank in range(settings.params.nnodes)]
     check_arguments(_SERVER_PROGRAM, _server_given(settings), servers, document, found)
-    commands = [_client_layout(settings, request) for request in client.check_requests(settings)]
-    check_arguments(_CLIENT_PROGRAM, _client_given(settings), commands, document, found)
+    given = _client_given(settings)
+    commands = [_client_layout(settings, request) for request in client.check_requests(settings, given)]
+    check_arguments(_CLIENT_PROGRAM, given, commands, document, found)
     parameters.check_dataset(settings, ("random",), found)
     parameters.check_percentiles(settings, (), found)
     parameters.check_range_ratio(settings, found)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from attrs import frozen
 
 from atomcfg.diagnostics import Diagnostics
-from atomcfg.passes.states import BoundSpec, Expanded
+from atomcfg.passes.states import BoundTable, Expanded
 from atomcfg.suggest import did_you_mean, nearest
 
 from .choose import Thresholds
@@ -18,10 +18,10 @@ __all__ = ["BlockGates", "bind_blocks"]
 
 @frozen
 class BlockGates:
-    accuracy: Mapping[str, tuple[BoundSpec, ...]]
-    long_context: Mapping[str, tuple[BoundSpec, ...]]
-    mtp_quality: tuple[BoundSpec, ...]
-    quant_parity: tuple[BoundSpec, ...]
+    accuracy: Mapping[str, BoundTable]
+    long_context: Mapping[str, BoundTable]
+    mtp_quality: BoundTable | None
+    quant_parity: BoundTable | None
 
 
 def bind_blocks(
@@ -29,7 +29,7 @@ def bind_blocks(
 ) -> BlockGates:
     """The specs of every configured task and check."""
     if thresholds is None:
-        return BlockGates({}, {}, (), ())
+        return BlockGates({}, {}, None, None)
     settings = expanded.built.settings
     tasks = [task.id for task in settings.accuracy]
     needles = [needle.id for needle in settings.long_context]
@@ -45,7 +45,7 @@ def bind_blocks(
 
 def _by_id(
     kind: Block, ids: Iterable[str], thresholds: Thresholds, reader: SpecReader, found: Diagnostics
-) -> dict[str, tuple[BoundSpec, ...]]:
+) -> dict[str, BoundTable]:
     known, block = list(ids), kind.value
     stated = thresholds.table.get(block)
     entries = stated if isinstance(stated, dict) else {}
@@ -79,14 +79,13 @@ def _report_strangers(
         found.warning("A818", f"{block}: not configured: {', '.join(far)}", span, hint)
 
 
-def _table(kind: Block, thresholds: Thresholds, reader: SpecReader) -> tuple[BoundSpec, ...]:
+def _table(kind: Block, thresholds: Thresholds, reader: SpecReader) -> BoundTable:
     return reader.read_at(thresholds, (*thresholds.base, kind.value), kind)
 
 
-def _check_filters(accuracy: Mapping[str, tuple[BoundSpec, ...]], found: Diagnostics) -> None:
-    for specs in accuracy.values():
-        for bound in specs:
-            if "__" not in bound.spec.metric:
-                span = bound.document.span(bound.path, key=True)
-                hint = f"write {bound.spec.metric}__FILTER, for example __flexible-extract or __none"
-                found.warning("A820", f"{bound.spec.metric} names no filter", span, hint)
+def _check_filters(accuracy: Mapping[str, BoundTable], found: Diagnostics) -> None:
+    for table in accuracy.values():
+        for index, spec in enumerate(table.specs):
+            if "__" not in spec.metric:
+                hint = f"write {spec.metric}__FILTER, for example __flexible-extract or __none"
+                found.warning("A820", f"{spec.metric} names no filter", table.span(index), hint)

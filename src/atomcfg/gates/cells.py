@@ -9,7 +9,7 @@ from attrs import astuple, frozen
 from atomcfg.cellkey import CellKey, KeyFault, ParsedKey, looks_like_key, parse_key
 from atomcfg.diagnostics import Diagnostics, Related
 from atomcfg.documents import JsonPath
-from atomcfg.passes.states import BoundSpec, Expanded
+from atomcfg.passes.states import BoundTable, Expanded
 from atomcfg.suggest import counted
 
 from .choose import Thresholds
@@ -24,7 +24,7 @@ _DIMENSIONS = ("ISL", "OSL", "TP", "PP", "CONC")
 class CellGates:
     """The specs of every cell that has an entry, and the places of the entries, by cell id."""
 
-    specs: Mapping[str, tuple[BoundSpec, ...]]
+    specs: Mapping[str, BoundTable]
     places: Mapping[str, JsonPath]
 
 

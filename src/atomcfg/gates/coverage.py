@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from atomcfg.diagnostics import Diagnostics, Related, Severity
 from atomcfg.documents import JsonPath
 from atomcfg.drivers import DRIVERS
 from atomcfg.metrics import GATED, METRICS
 from atomcfg.model import Settings
-from atomcfg.passes.states import BoundSpec, Expanded
+from atomcfg.passes.states import BoundTable, Expanded
+from atomcfg.plan import Spec
 from atomcfg.suggest import counted, nearest
 
 from .cells import CellGates
@@ -104,34 +105,42 @@ def _severity(settings: Settings) -> Severity:
 
 
 def _check_producible(
-    cells: Mapping[str, tuple[BoundSpec, ...]],
+    cells: Mapping[str, BoundTable],
     driver: str,
     able: Callable[[str], bool],
     found: Diagnostics,
 ) -> None:
-    unable: dict[str, list[BoundSpec]] = {}
-    for specs in cells.values():
-        for bound in specs:
-            metric = bound.spec.metric
-            if bound.spec.kind != "info" and not metric.startswith(("scaling.", "gpu.")) and not able(metric):
-                unable.setdefault(metric, []).append(bound)
-    if unable:
-        first = next(iter(unable.values()))[0]
-        span = first.document.span(first.path, key=True)
-        count = sum(len(bounds) for bounds in unable.values())
-        many = f"{count} specs" if count > 1 else "its spec"
-        summary = f"driver {driver}'s client may not report {', '.join(unable)}: {many} may be SKIPPED"
-        found.warning("A824", summary, span, 'state them as "info", or remove them')
+    judged = {spec.metric for spec in _unique(cells) if spec.kind != "info"}
+    doubtful = {name for name in judged if not name.startswith(("scaling.", "gpu.")) and not able(name)}
+    if not doubtful:
+        return
+    unable = _places(cells, lambda spec: spec.metric in doubtful and spec.kind != "info")
+    names = dict.fromkeys(table.specs[index].metric for table, index in unable)
+    many = f"{len(unable)} specs" if len(unable) > 1 else "its spec"
+    summary = f"driver {driver}'s client may not report {', '.join(names)}: {many} may be SKIPPED"
+    first = min(unable, key=lambda place: list(names).index(place[0].specs[place[1]].metric))
+    found.warning("A824", summary, first[0].span(first[1]), 'state them as "info", or remove them')
 
 
-def _check_scaling(expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]], found: Diagnostics) -> None:
+def _unique(cells: Mapping[str, BoundTable]) -> Collection[Spec]:
+    """Every spec once: cells share the objects, and hashing each would cost more than all checks."""
+    return {id(spec): spec for table in cells.values() for spec in table.specs}.values()
+
+
+def _places(cells: Mapping[str, BoundTable], wanted: Callable[[Spec], bool]) -> list[tuple[BoundTable, int]]:
+    return [(table, index) for table in cells.values() for index, spec in enumerate(table.specs) if wanted(spec)]
+
+
+def _check_scaling(expanded: Expanded, cells: Mapping[str, BoundTable], found: Diagnostics) -> None:
     settings = expanded.built.settings
     params = settings.params
-    specs = [bound for bounds in cells.values() for bound in bounds if bound.spec.metric == _SCALING]
+    stated = any(spec.metric == _SCALING for spec in _unique(cells))
+    specs = _places(cells, lambda spec: spec.metric == _SCALING) if stated else []
     if params.scaling_baseline_output_throughput is None:
-        judged = [bound for bound in specs if bound.spec.kind != "info"]
+        judged = [(table, index) for table, index in specs if table.specs[index].kind != "info"]
         if judged:
-            span = judged[0].document.span(judged[0].path, key=True)
+            table, index = judged[0]
+            span = table.span(index)
             baseline = settings.document.called("params", "scaling_baseline_output_throughput")
             hint = f"write {baseline} (single-node output tok/s)"
             found.warning("A825", f"{_SCALING} has no baseline: not judged", span, hint)
@@ -141,7 +150,7 @@ def _check_scaling(expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]
 
 
 def _check_per_gpu(
-    expanded: Expanded, cells: Mapping[str, tuple[BoundSpec, ...]], data_parallel: int, found: Diagnostics
+    expanded: Expanded, cells: Mapping[str, BoundTable], data_parallel: int, found: Diagnostics
 ) -> None:
     """Floors that CVS wrote with its divisor (TP alone): a healthy run on TP x PP GPUs would fail them."""
     params = expanded.built.settings.params
@@ -149,12 +158,17 @@ def _check_per_gpu(
     if gpus == params.tensor_parallelism:
         return
     suspects = []
-    for specs in cells.values():
-        bounds = {bound.spec.metric: bound for bound in specs if bound.spec.kind in ("min", "min_tok_s")}
-        floors = {metric: bound.spec.value for metric, bound in bounds.items() if bound.spec.value is not None}
-        suspects += [bounds[share] for share in floors_by_tp(floors, params.tensor_parallelism)]
+    for table in cells.values():
+        floors = {
+            spec.metric: (spec.value, index)
+            for index, spec in enumerate(table.specs)
+            if spec.kind in ("min", "min_tok_s") and spec.value is not None
+        }
+        values = {metric: value for metric, (value, _) in floors.items()}
+        suspects += [(table, floors[share][1]) for share in floors_by_tp(values, params.tensor_parallelism)]
     if suspects:
-        span = suspects[0].document.span(suspects[0].path, key=True)
+        table, index = suspects[0]
+        span = table.span(index)
         many = counted(suspects, "per-GPU floor")
         summary = f"{many} divided by TP={params.tensor_parallelism}, the run has {gpus} GPUs"
         hint = f"divide them by {gpus // params.tensor_parallelism}; atomcfg migrate --rescale-per-gpu does it"

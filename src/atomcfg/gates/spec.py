@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from enum import Enum
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from atomcfg.diagnostics import Diagnostics, Related
 from atomcfg.documents import Document, JsonPath
 from atomcfg.metrics import METRICS, Direction, Metric, Tier, find
 from atomcfg.model import Settings
-from atomcfg.passes.states import BoundSpec
+from atomcfg.passes.states import BoundTable
 from atomcfg.plan import Spec
 from atomcfg.suggest import counted, did_you_mean
 
@@ -21,6 +21,7 @@ from .choose import Thresholds
 __all__ = ["Block", "SpecReader"]
 
 _PREFIX = "client."
+_RECORD = Tier.RECORD.value
 _TOO_LONG_MS = 1e6
 _TOO_MANY = 1e9
 # Ratios of these pairs are at least 1 by definition: numerator, reference.
@@ -37,6 +38,24 @@ class Block(Enum):
     QUANT = "quant_parity"
 
 
+@frozen
+class _Column:
+    """A metric of a layout, and its specs by what was written: the cells of a sweep repeat them."""
+
+    written: str
+    metric: Metric
+    known: dict[tuple[object, ...], Spec]
+
+
+@frozen
+class _Layout:
+    """Tables of the same keys: what these stand for, and what is wrong with them."""
+
+    columns: tuple[_Column, ...]
+    prefixed: tuple[str, ...]
+    faults: tuple[tuple[str, str, str, str], ...]  # code, key, summary, hint
+
+
 class SpecReader:
     """Reads the specs of one threshold file, and remembers what is reported once a file."""
 
@@ -45,39 +64,42 @@ class SpecReader:
         self._found = found
         self._prefixed: list[JsonPath] = []
         self._vacuous: list[JsonPath] = []
+        self._layouts: dict[tuple[Block, tuple[str, ...]], _Layout] = {}
 
     def read_at(
         self, thresholds: Thresholds, path: JsonPath, block: Block, prompts: int | None = None
-    ) -> tuple[BoundSpec, ...]:
-        """The specs of one cell, task or check: `{metric: spec}` at `path`. `prompts`: of the cell."""
-        document, table = thresholds.document, thresholds.document.get(*path)
-        specs = []
-        names: dict[str, str] = {}
-        for written, body in table.items() if isinstance(table, dict) else ():
-            if written.startswith("_"):
-                continue
-            name = written.removeprefix(_PREFIX)
-            here = (*path, written)
-            if name in names:
-                span = document.span(here, key=True)
-                self._found.error("A810", f"{name} has two specs, {names[name]} and {written}", span, "keep one")
-                continue
-            names[name] = written
-            if name != written:
-                self._prefixed.append(here)
-            metric = find(name) or (_unfiltered(name) if block is Block.ACCURACY else None)
-            if metric is None:
-                self._unknown(document, here, name)
-            elif _block_of(metric) is not block:
-                span, home = document.span(here, key=True), _block_of(metric).value
-                self._found.error("A828", f"{name} is no metric of {block.value}", span, f"it belongs in {home}")
-            elif self._fits(document, here, metric, body):
-                specs.append(self._bound(document, here, metric, body, prompts))
-        return tuple(specs)
+    ) -> BoundTable:
+        """The specs of one cell, task or check: `{metric: spec}` at `path`. `prompts`: of every cell."""
+        document, value = thresholds.document, thresholds.document.get(*path)
+        table: Mapping[str, Mapping[str, object]] = value if isinstance(value, dict) else {}
+        layout = self._layout(block, tuple(table))
+        self._report_names(document, path, layout)
+        specs: list[Spec] = []
+        written: list[str] = []
+        for column in layout.columns:
+            body = table[column.written]
+            said = (body.get("kind"), body.get("value"), body.get("tolerance_pct"), body.get("reference"))
+            spec = column.known.get(said)
+            if spec is None:
+                if not self._fits(document, (*path, column.written), column.metric, body):
+                    continue
+                spec = column.known[said] = self._spec(column.metric, body, prompts)
+            if spec.vacuous or spec.tier == _RECORD:
+                self._notice(document, (*path, column.written), spec)
+            specs.append(spec)
+            written.append(column.written)
+        return BoundTable(tuple(specs), document, path, tuple(written))
 
-    def _unknown(self, document: Document, path: JsonPath, name: str) -> None:
-        hint = did_you_mean(name, METRICS) or "atomcfg explain A811 lists the metrics"
-        self._found.error("A811", f'unknown metric "{name}"', document.span(path, key=True), hint)
+    def _layout(self, block: Block, names: tuple[str, ...]) -> _Layout:
+        known = self._layouts.get((block, names))
+        if known is None:
+            known = self._layouts[block, names] = _layout(block, names)
+        return known
+
+    def _report_names(self, document: Document, path: JsonPath, layout: _Layout) -> None:
+        self._prefixed += [(*path, written) for written in layout.prefixed]
+        for code, written, summary, hint in layout.faults:
+            self._found.error(code, summary, document.span((*path, written), key=True), hint)
 
     def _fits(self, document: Document, path: JsonPath, metric: Metric, body: Mapping[str, object]) -> bool:
         for rule in _RULES:
@@ -88,20 +110,10 @@ class SpecReader:
                 return False
         return True
 
-    def _bound(
-        self, document: Document, path: JsonPath, metric: Metric, body: Mapping[str, object], prompts: int | None
-    ) -> BoundSpec:
+    def _spec(self, metric: Metric, body: Mapping[str, object], prompts: int | None) -> Spec:
         kind, value = str(body["kind"]), _number(body.get("value"))
         reference = body.get("reference")
-        vacuous = _is_vacuous(metric, kind, value, reference, prompts)
-        if vacuous:
-            self._vacuous.append(path)
-        if metric.tier is Tier.RECORD and kind != "info":
-            span = document.span(path, key=True)
-            self._found.warning(
-                "A815", f"{metric.name} is recorded only: its bound fails nothing", span, "use info"
-            )
-        spec = Spec(
+        return Spec(
             metric=metric.name,
             kind=kind,
             value=value,
@@ -110,9 +122,18 @@ class SpecReader:
             unit=metric.unit,
             tier=metric.tier.value,
             enforced=self._settings.enforce_thresholds and kind != "info" and metric.tier is not Tier.RECORD,
-            vacuous=vacuous,
+            vacuous=_is_vacuous(metric, kind, value, reference, prompts),
         )
-        return BoundSpec(spec, document, path)
+
+    def _notice(self, document: Document, path: JsonPath, spec: Spec) -> None:
+        """What is no fault of the spec, but makes it useless."""
+        if spec.vacuous:
+            self._vacuous.append(path)
+        if spec.tier == _RECORD and spec.kind != "info":
+            span = document.span(path, key=True)
+            self._found.warning(
+                "A815", f"{spec.metric} is recorded only: its bound fails nothing", span, "use info"
+            )
 
     def report(self, thresholds: Thresholds | None) -> None:
         """What concerns the file as a whole: prefixed names, bounds that cannot fail."""
@@ -129,6 +150,31 @@ class SpecReader:
             more = [Related("and here", document.span(path, key=True)) for path in self._vacuous[1:4]]
             hint = 'calibrate them, or write "kind": "info" to record only'
             self._found.warning("A813", summary, document.span(self._vacuous[0], key=True), hint, more)
+
+
+def _layout(block: Block, names: tuple[str, ...]) -> _Layout:
+    columns: dict[str, _Column] = {}
+    prefixed, faults = [], []
+    for written in names:
+        name = written.removeprefix(_PREFIX)
+        if written.startswith("_"):
+            continue
+        if name in columns:
+            summary = f"{name} has two specs, {columns[name].written} and {written}"
+            faults.append(("A810", written, summary, "keep one"))
+            continue
+        if name != written:
+            prefixed.append(written)
+        metric = find(name) or (_unfiltered(name) if block is Block.ACCURACY else None)
+        if metric is None:
+            hint = did_you_mean(name, METRICS) or "atomcfg explain A811 lists the metrics"
+            faults.append(("A811", written, f'unknown metric "{name}"', hint))
+        elif _block_of(metric) is not block:
+            hint = f"it belongs in {_block_of(metric).value}"
+            faults.append(("A828", written, f"{name} is no metric of {block.value}", hint))
+        else:
+            columns[name] = _Column(written, metric, {})
+    return _Layout(tuple(columns.values()), tuple(prefixed), tuple(faults))
 
 
 def _unfiltered(name: str) -> Metric | None:

@@ -7,7 +7,7 @@ from attrs import frozen
 from atomcfg.drivers.base import Driver, EnvEntry
 from atomcfg.drivers.lm_eval import LM_EVAL_INSTALL, LM_EVAL_VERSION, lm_eval_argv
 from atomcfg.model import AccuracyTaskSettings, Settings
-from atomcfg.passes.states import Bound, BoundSpec
+from atomcfg.passes.states import Bound, BoundTable
 from atomcfg.plan import AccuracyTask, Checks, MtpQuality, NeedleCell, QuantParity, Spec
 from atomcfg.tokens import Hole, bind, template
 
@@ -49,7 +49,7 @@ def lower_checks(bound: Bound, settings: Settings, driver: Driver, session: int,
                 osl=cell.osl,
                 num_prompts=cell.num_prompts,
                 seed=cell.seed,
-                specs=_specs(context, cell.id, bound.long_context.get(cell.id, ())),
+                specs=_specs(context, cell.id, bound.long_context.get(cell.id)),
             )
             for cell in needles
         ),
@@ -58,9 +58,10 @@ def lower_checks(bound: Bound, settings: Settings, driver: Driver, session: int,
     )
 
 
-def _specs(context: _Context, owner: str, items: tuple[BoundSpec, ...]) -> tuple[Spec, ...]:
-    context.trace.gates(owner, items)
-    return tuple(item.spec for item in items)
+def _specs(context: _Context, owner: str, table: BoundTable | None) -> tuple[Spec, ...]:
+    specs = table.specs if table else ()
+    context.trace.gates(owner, len(specs))
+    return specs
 
 
 def _task(context: _Context, index: int, task: AccuracyTaskSettings) -> AccuracyTask:
@@ -74,7 +75,7 @@ def _task(context: _Context, index: int, task: AccuracyTaskSettings) -> Accuracy
         env=tuple(entry.var for entry in context.env),
         output_dir=directory,
         deadline_s=_TASK_BUDGET_S,
-        specs=_specs(context, task.id, context.bound.accuracy.get(task.id, ())),
+        specs=_specs(context, task.id, context.bound.accuracy.get(task.id)),
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from atomcfg._version import __version__
 from atomcfg.documents import Document
-from atomcfg.passes.states import Bound, BoundSpec
-from atomcfg.plan import InputFile, Provenance, TraceEntry
+from atomcfg.passes.states import Bound, BoundTable
+from atomcfg.plan import InputFile, Provenance, SpecLines, TraceEntry
 from atomcfg.positions import KeyFinder, locate
 
 __all__ = ["provenance_of"]
@@ -19,7 +19,8 @@ def provenance_of(bound: Bound, trace: tuple[TraceEntry, ...]) -> Provenance:
     """Shown to people; never executed or judged."""
     flat = bound.expanded.built.enlisted.flat
     sources = flat.parsed.sources
-    documents = {item.document.origin(()).name for specs in _tables(bound).values() for item in specs}
+    tables = _tables(bound)
+    documents = {table.document.origin(()).name for table in tables.values()}
     stated = flat.document.get("threshold_json")
     used = documents | ({stated} if isinstance(stated, str) else set())
     inputs = [sources.config, *(source for source in sources.thresholds if used & {source.name, source.reached_as})]
@@ -29,40 +30,48 @@ def provenance_of(bound: Bound, trace: tuple[TraceEntry, ...]) -> Provenance:
         inputs=tuple(InputFile(item.role, item.name, hashlib.sha256(item.data).hexdigest()) for item in inputs),
         profile_chosen_by=flat.profile_source,
         overrides=tuple((path, json.dumps(value)) for path, value in flat.parsed.options.overrides),
-        spec_lines=tuple(_spec_lines(bound)),
+        spec_tables=_spec_tables(tables),
         trace=trace,
         notes=(),
         run_card=tuple(sorted(bound.expanded.built.settings.run_card.items())),
     )
 
 
-def _tables(bound: Bound) -> Mapping[str, tuple[BoundSpec, ...]]:
-    """All bound specs by owner: cell id, task id, needle id, or block."""
-    return {
-        **bound.cells,
-        **bound.accuracy,
-        **bound.long_context,
-        "mtp_quality": bound.mtp_quality,
-        "quant_parity": bound.quant_parity,
-    }
+def _tables(bound: Bound) -> Mapping[str, BoundTable]:
+    """All bound tables that hold specs, by owner: cell id, task id, needle id, or block."""
+    blocks = {"mtp_quality": bound.mtp_quality, "quant_parity": bound.quant_parity}
+    every = {**bound.cells, **bound.accuracy, **bound.long_context, **blocks}
+    return {owner: table for owner, table in every.items() if table is not None and table.specs}
 
 
-def _spec_lines(bound: Bound) -> Iterator[tuple[str, str]]:
-    """("<owner>/<metric>", "file:line") for every spec, in one walk over the text."""
-    owners = [(owner, specs) for owner, specs in _tables(bound).items() if specs]
+def _spec_tables(owners: Mapping[str, BoundTable]) -> tuple[SpecLines, ...]:
+    """The line of every spec, in one walk over the text."""
     if not owners:
-        return
-    document = owners[0][1][0].document
-    origin = document.origin(())
-    order = _order_in_file(document, owners[0][1][0].path[:-2])
-    owners.sort(key=lambda item: order.get(item[1][0].path[-2], len(order)))
-    start = _offset(origin.text, owners[0][1][0].path[:-2])
-    finder = KeyFinder(origin.text, start)
-    for owner, specs in owners:
-        finder.line(str(specs[0].path[-2]))
-        for item in specs:
-            line = finder.line(str(item.path[-1])) or locate(origin.text, item.path, key=True)[0]
-            yield f"{owner}/{item.spec.metric}", f"{origin.name}:{line}"
+        return ()
+    some = next(iter(owners.values()))
+    origin, base = some.document.origin(()), some.path[:-1]
+    order = _order_in_file(some.document, base)
+    tables = sorted(owners.items(), key=lambda item: order.get(item[1].path[-1], len(order)))
+    finder = KeyFinder(origin.text, _offset(origin.text, base))
+    alike: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[str, int]]] = {}
+    metrics: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for owner, table in tables:
+        line = finder.line(str(table.path[-1])) or locate(origin.text, table.path, key=True)[0]
+        below = tuple([found - line for found in _lines(finder, origin.text, table)])
+        alike.setdefault((table.written, below), []).append((owner, line))
+        metrics.setdefault(table.written, tuple(spec.metric for spec in table.specs))
+    return tuple(
+        SpecLines(origin.name, tuple(zip(metrics[written], below, strict=True)), tuple(found))
+        for (written, below), found in alike.items()
+    )
+
+
+def _lines(finder: KeyFinder, text: str, table: BoundTable) -> list[int]:
+    found = finder.lines(table.written)
+    return [
+        line or locate(text, (*table.path, key), key=True)[0]
+        for key, line in zip(table.written, found, strict=True)
+    ]
 
 
 def _order_in_file(document: Document, base: tuple[str | int, ...]) -> dict[str | int, int]:

@@ -11,7 +11,6 @@ from atomcfg.diagnostics import Diagnostics
 from atomcfg.documents import Document, JsonPath, dotted
 from atomcfg.drivers.base import Arg, EnvEntry
 from atomcfg.model import Settings
-from atomcfg.passes.states import BoundSpec
 from atomcfg.plan import TraceEntry
 from atomcfg.tokens import fill
 from atomcfg.values import as_text
@@ -74,9 +73,8 @@ class Trace:
             for source in entry.sources:
                 self.use(source, f"{where} {entry.var.name}")
 
-    def gates(self, owner: str, specs: Iterable[BoundSpec]) -> None:
+    def gates(self, owner: str, count: int) -> None:
         """The specs of a cell or task: traced as a count, since a sweep may hold very many."""
-        count = sum(1 for _ in specs)
         if count:
             self.use("threshold_json", f"{count} gates of {owner}")
 

@@ -10,19 +10,18 @@ from collections.abc import Mapping
 from atomcfg.containers import container_name, inside, outside, run_argv
 from atomcfg.diagnostics import Checked, Diagnostics
 from atomcfg.drivers import DRIVERS
-from atomcfg.drivers.base import ClientRequest, Driver
+from atomcfg.drivers.base import Driver
 from atomcfg.drivers.environment import HF_TOKEN, http_port, master_addr, master_port
 from atomcfg.lowering.checks import lower_checks
-from atomcfg.lowering.commands import flatten, folder, merged_env
+from atomcfg.lowering.clients import Clients
+from atomcfg.lowering.commands import flatten, merged_env
 from atomcfg.lowering.provenance import provenance_of
 from atomcfg.lowering.trace import Trace
 from atomcfg.model import Settings
 from atomcfg.plan import (
     PLAN_VERSION,
-    Artifact,
     Cell,
     Container,
-    EnvVar,
     Estimate,
     Fabric,
     Model,
@@ -34,9 +33,8 @@ from atomcfg.plan import (
     Session,
     Topology,
 )
-from atomcfg.tokens import Hole, Token, bind, template
 
-from .states import Bound, BoundSpec, PlannedCell
+from .states import Bound
 
 __all__ = ["lower"]
 
@@ -163,72 +161,46 @@ def _session_key(ranks: tuple[RankLaunch, ...]) -> str:
 def _cells(
     bound: Bound, settings: Settings, driver: Driver, sessions: tuple[Session, ...], trace: Trace
 ) -> tuple[Cell, ...]:
-    asked = frozenset(
-        match.group(1)
-        for specs in bound.cells.values()
-        for item in specs
-        if (match := _PERCENTILE.fullmatch(item.spec.metric))
-    )
-    percentiles = driver.percentiles(settings, asked)
-    file_name, file_format = driver.artifact(settings)
-    env = merged_env(settings, driver.client_env(settings))
-    trace.env("client env", env)
-    variables = tuple(entry.var for entry in env)
+    percentiles = driver.percentiles(settings, _asked(bound))
+    clients = Clients(settings, driver, percentiles, trace)
     session_of = {cell_id: session.index for session in sessions for cell_id in session.cells}
     offsets = _seed_offsets(bound, settings)
+    params = settings.params
     cells = []
     for cell in bound.expanded.cells:
-        directory = template(bind(Hole.RUN_DIR), f"/cells/{folder(cell.id)}/", bind(Hole.ATTEMPT))
-        seed = settings.params.seed + offsets.get(cell.id, 0)
-        request = ClientRequest(cell.run, seed, percentiles, directory, cell.run.combo.goodput_slo)
-        argv = driver.client(settings, request)
-        trace.argv("client argv", argv)
-        specs = bound.cells.get(cell.id, ())
-        trace.gates(cell.id, specs)
-        cells.append(
-            _cell(
-                settings,
-                cell,
-                seed,
-                flatten(argv),
-                variables,
-                Artifact(directory, file_name, file_format),
-                session_of[cell.id],
-                specs,
-            )
+        combo, table = cell.run.combo, bound.cells.get(cell.id)
+        specs = table.specs if table else ()
+        trace.gates(cell.id, len(specs))
+        seed = params.seed + offsets.get(cell.id, 0)
+        client = clients.of(cell, seed)
+        made = Cell(
+            id=cell.id,
+            key=str(cell.key),
+            session=session_of[cell.id],
+            isl=combo.isl,
+            osl=combo.osl,
+            concurrency=cell.run.concurrency,
+            num_prompts=params.num_prompts,
+            input_range=cell.input_range,
+            output_range=cell.output_range,
+            seed=seed,
+            allowed_failures=params.bench_max_failed_requests,
+            argv=client.argv,
+            env=clients.env,
+            artifact=client.artifact,
+            deadline_s=params.client_deadline_s,
+            specs=specs,
         )
+        cells.append(made)
     return tuple(cells)
 
 
-def _cell(
-    settings: Settings,
-    cell: PlannedCell,
-    seed: int,
-    argv: tuple[Token, ...],
-    env: tuple[EnvVar, ...],
-    artifact: Artifact,
-    session: int,
-    specs: tuple[BoundSpec, ...],
-) -> Cell:
-    params, combo = settings.params, cell.run.combo
-    return Cell(
-        id=cell.id,
-        key=str(cell.key),
-        session=session,
-        isl=combo.isl,
-        osl=combo.osl,
-        concurrency=cell.run.concurrency,
-        num_prompts=params.num_prompts,
-        input_range=cell.input_range,
-        output_range=cell.output_range,
-        seed=seed,
-        allowed_failures=params.bench_max_failed_requests,
-        argv=argv,
-        env=env,
-        artifact=artifact,
-        deadline_s=params.client_deadline_s,
-        specs=tuple(item.spec for item in specs),
-    )
+def _asked(bound: Bound) -> frozenset[str]:
+    """The percentiles that specs of cells name."""
+    metrics = {
+        spec.metric for spec in {id(spec): spec for table in bound.cells.values() for spec in table.specs}.values()
+    }
+    return frozenset(match.group(1) for name in metrics if (match := _PERCENTILE.fullmatch(name)))
 
 
 def _seed_offsets(bound: Bound, settings: Settings) -> Mapping[str, int]:

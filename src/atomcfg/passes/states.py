@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from atomcfg.cellkey import CellKey
+from atomcfg.diagnostics import Span
 from atomcfg.documents import Document, JsonPath
 from atomcfg.model import Cluster, Run, Settings
 from atomcfg.plan import Spec
@@ -85,12 +86,17 @@ class Expanded:
 
 
 @frozen
-class BoundSpec:
-    """A spec and its place in the threshold file."""
+class BoundTable:
+    """The specs of one cell, task or check, and where they stand: `written[i]` is the key of `specs[i]`."""
 
-    spec: Spec
+    specs: tuple[Spec, ...]
     document: Document
     path: JsonPath
+    written: tuple[str, ...]
+
+    def span(self, index: int) -> Span:
+        """The place of a spec's key."""
+        return self.document.span((*self.path, self.written[index]), key=True)
 
 
 @frozen
@@ -98,8 +104,8 @@ class Bound:
     """After `bind`: every cell, task and check with its specs."""
 
     expanded: Expanded
-    cells: Mapping[str, tuple[BoundSpec, ...]]  # by cell id
-    accuracy: Mapping[str, tuple[BoundSpec, ...]]  # by task id
-    long_context: Mapping[str, tuple[BoundSpec, ...]]  # by needle id
-    mtp_quality: tuple[BoundSpec, ...]
-    quant_parity: tuple[BoundSpec, ...]
+    cells: Mapping[str, BoundTable]  # by cell id
+    accuracy: Mapping[str, BoundTable]  # by task id
+    long_context: Mapping[str, BoundTable]  # by needle id
+    mtp_quality: BoundTable | None
+    quant_parity: BoundTable | None

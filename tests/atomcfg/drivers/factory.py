@@ -184,7 +184,7 @@ def request(
 ) -> ClientRequest:
     chosen = settings.runs[run]
     asked = settings.params.metric_percentiles if percentiles is None else percentiles
-    return ClientRequest(chosen, settings.params.seed, asked, result_dir, chosen.combo.goodput_slo)
+    return ClientRequest.of(chosen, settings.params.seed, asked, result_dir)
 
 
 def words(args: tuple[Arg, ...], values: Mapping[str, str] | None = None) -> list[str]:

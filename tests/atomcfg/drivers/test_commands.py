@@ -160,7 +160,7 @@ def test_goodput_and_extra_arguments_come_last(driver: str) -> None:
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_seed_is_the_requests(driver: str) -> None:
     settings = make(driver=driver, seed=7)
-    argv = words(DRIVERS[driver].client(settings, evolve(request(settings), seed=9)))
+    argv = words(DRIVERS[driver].client(settings, evolve(request(settings), seed="9")))
     assert argv[argv.index("--seed") + 1] == "9"
 
 

@@ -1,0 +1,208 @@
+"""A plan as its JSON document, in which what many cells share stands once.
+
+Three tables hold it: `gates` (a spec without its value), `commands` (a client's argv and environment; `null` marks
+a word that differs from cell to cell) and `servers`. Cells and sessions point into them by index. The tables are
+sorted, so they do not depend on the order of the cells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
+from typing import Any
+
+from attrs import fields
+
+from .plan import Cell, Checks, Plan, Session, Spec
+from .tokens import Binding, Template, Token
+
+__all__ = ["canonical", "pack"]
+
+_TABLES = ("sessions", "cells", "checks")
+_IN_COMMAND = ("argv", "env", "specs")
+_IN_SERVER = ("key", "ranks", "probe", "ready_deadline_s")
+_Document = dict[str, Any]
+
+
+def canonical(document: Mapping[str, Any]) -> str:
+    """The one text of a document: sorted keys, no spaces, ASCII."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def pack(plan: Plan) -> _Document:
+    """The plan in its JSON form. A token is a text, or `{"parts": [text | {"bind": name, "value": text}]}`."""
+    gates = _Gates(plan)
+    commands = _Commands(plan.cells)
+    servers = _Servers(plan.sessions)
+    document = _record(plan, without=_TABLES)
+    document["gates"] = gates.table
+    document["commands"] = commands.table
+    document["servers"] = servers.table
+    document["sessions"] = [_session(session, servers.index(session)) for session in plan.sessions]
+    document["cells"] = [_cell(cell, gates, commands) for cell in plan.cells]
+    document["checks"] = _checks(plan.checks, gates)
+    return document
+
+
+class _Gates:
+    """Every spec as [index in the table, value]."""
+
+    def __init__(self, plan: Plan) -> None:
+        # By identity: the specs of a sweep are shared objects, and hashing each would cost more than all the rest.
+        known = {id(spec): spec for specs in _all_specs(plan) for spec in specs}
+        shapes = {id(spec): _shape(spec) for spec in known.values()}
+        ordered = sorted(set(shapes.values()), key=repr)
+        index = {shape: number for number, shape in enumerate(ordered)}
+        self.table = [dict(shape) for shape in ordered]
+        self._pairs = {key: [index[shape], known[key].value] for key, shape in shapes.items()}
+
+    def pairs(self, specs: tuple[Spec, ...]) -> list[list[Any]]:
+        return [self._pairs[key] for key in map(id, specs)]
+
+
+def _shape(spec: Spec) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, getattr(spec, name)) for name in _names(Spec) if name != "value")
+
+
+def _all_specs(plan: Plan) -> Iterable[tuple[Spec, ...]]:
+    checks = plan.checks
+    for owner in (*plan.cells, *checks.accuracy, *checks.long_context, checks.mtp_quality, checks.quant_parity):
+        if owner is not None:
+            yield owner.specs
+
+
+class _Commands:
+    """Commands of one length that run in one environment are one entry."""
+
+    def __init__(self, cells: tuple[Cell, ...]) -> None:
+        groups: dict[tuple[int, int], list[Cell]] = {}
+        shared = _Shared()
+        for cell in cells:
+            groups.setdefault((len(cell.argv), shared.number(cell.env)), []).append(cell)
+        made = [(_command(group), group) for group in groups.values()]
+        made.sort(key=lambda entry: canonical(entry[0]))
+        self.table = [command for command, _ in made]
+        self._index = {id(cell): number for number, (_, group) in enumerate(made) for cell in group}
+        self._pick = [_picker(command["argv"]) for command in self.table]
+
+    def of(self, cell: Cell) -> tuple[int, list[Any]]:
+        """The index of a cell's command, and the words that fill it."""
+        index = self._index[id(cell)]
+        return index, [_token(word) for word in self._pick[index](cell.argv)]
+
+
+class _Shared:
+    """Numbers for values, equal ones alike; the same object is compared once."""
+
+    def __init__(self) -> None:
+        self._by_identity: dict[int, int] = {}
+        self._by_value: dict[object, int] = {}
+
+    def number(self, value: object) -> int:
+        known = self._by_identity.get(id(value))
+        if known is None:
+            known = self._by_value.setdefault(value, len(self._by_value))
+            self._by_identity[id(value)] = known
+        return known
+
+
+def _command(cells: list[Cell]) -> _Document:
+    base = cells[0].argv
+    open_ = [False] * len(base)
+    for cell in cells:
+        argv = cell.argv
+        for place, word in enumerate(base):
+            if word is not argv[place] and word != argv[place]:
+                open_[place] = True
+    words = [None if differs else _token(word) for word, differs in zip(base, open_, strict=True)]
+    return {"argv": words, "env": _plain(cells[0].env)}
+
+
+def _picker(argv: list[Any]) -> Callable[[tuple[Token, ...]], tuple[Token, ...]]:
+    places = [place for place, word in enumerate(argv) if word is None]
+    if len(places) == 1:
+        return lambda words: (words[places[0]],)
+    return itemgetter(*places) if places else lambda _words: ()
+
+
+class _Servers:
+    """What a session starts; sessions of one sweep start the same."""
+
+    def __init__(self, sessions: tuple[Session, ...]) -> None:
+        self._shared = _Shared()
+        first = {self._number(session): session for session in reversed(sessions)}
+        made = [({name: _plain(getattr(one, name)) for name in _IN_SERVER}, key) for key, one in first.items()]
+        made.sort(key=lambda entry: canonical(entry[0]))
+        self.table = [server for server, _ in made]
+        self._index = {key: number for number, (_, key) in enumerate(made)}
+
+    def _number(self, session: Session) -> tuple[object, ...]:
+        return session.key, session.ready_deadline_s, *map(self._shared.number, (session.ranks, session.probe))
+
+    def index(self, session: Session) -> int:
+        return self._index[self._number(session)]
+
+
+def _session(session: Session, server: int) -> _Document:
+    return {"index": session.index, "server": server, "cells": list(session.cells)}
+
+
+def _cell(cell: Cell, gates: _Gates, commands: _Commands) -> _Document:
+    document = {name: getattr(cell, name) for name in _CELL_FACTS}
+    document["command"], document["words"] = commands.of(cell)
+    document["artifact"] = _plain(cell.artifact)
+    document["specs"] = gates.pairs(cell.specs)
+    return document
+
+
+def _checks(checks: Checks, gates: _Gates) -> _Document:
+    document = _record(checks)
+    for name in ("accuracy", "long_context"):
+        document[name] = [_owner(item, gates) for item in getattr(checks, name)]
+    for name in ("mtp_quality", "quant_parity"):
+        check = getattr(checks, name)
+        document[name] = None if check is None else _owner(check, gates)
+    return document
+
+
+def _owner(value: Any, gates: _Gates) -> _Document:
+    return {**_record(value, without=("specs",)), "specs": gates.pairs(value.specs)}
+
+
+def _record(value: Any, without: tuple[str, ...] = ()) -> _Document:
+    return {name: _plain(getattr(value, name)) for name in _names(type(value)) if name not in without}
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a class of the plan; none for a plain value."""
+    found = _NAMES.get(kind)
+    if found is None:
+        found = tuple(field.name for field in fields(kind)) if hasattr(kind, "__attrs_attrs__") else ()
+        _NAMES[kind] = found
+    return found
+
+
+_CELL_FACTS = tuple(name for name in _names(Cell) if name not in (*_IN_COMMAND, "artifact"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Template):
+        return _token(value)
+    names = _names(type(value))
+    return {name: _plain(getattr(value, name)) for name in names} if names else value
+
+
+def _token(token: Token) -> Any:
+    if isinstance(token, str):
+        return token
+    return {"parts": [part if isinstance(part, str) else _binding(part) for part in token.parts]}
+
+
+def _binding(part: Binding) -> dict[str, str]:
+    return {"bind": part.name} if part.value is None else {"bind": part.name, "value": part.value}
