@@ -84,3 +84,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixt
     status = main(["migrate", str(OLDER / f"{STEM}_single_threshold.json"), "-o", str(tmp_path / "file" / "x")])
     assert status == 2
     assert capsys.readouterr().err == f"error: cannot make {tmp_path}/file/x: Not a directory\n"
+
+
+def test_a_folder_that_takes_no_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", str(OLDER / f"{STEM}_single_threshold.json"), "-o", "/proc"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: cannot write /proc/{STEM}_single_threshold.json: ")
