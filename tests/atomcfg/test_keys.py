@@ -55,7 +55,7 @@ COMMON: dict[str, Any] = {
     "mtp_quality": {"enabled": True},
     "quant_parity": {"enabled": True},
 }
-KEYED = {key: value for key, value in COMMON.items() if key != "sweep"} | {"sweeps": dict.fromkeys(KEYS, {})}
+KEYED = {key: value for key, value in COMMON.items() if key != "sweep"} | {"sweeps": {key: {} for key in KEYS}}
 ATOM = {"roles": {"server": {"atom_args": []}}, "params": {"driver": "atom"}}
 SGLANG = {"roles": {"server": {"sglang_args": []}}, "params": {"driver": "sglang"}}
 VLLM = {"roles": {"server": {"serve_args": {}}}, "params": {"driver": "vllm_atom"}}
@@ -65,7 +65,7 @@ WIDE = {
     "params": {"driver": "vllm_atom", "nnodes": 2, "pipeline_parallel_size": 2},
 }
 JOBS = (ATOM, SGLANG, VLLM, PLAIN_VLLM, WIDE)
-FLAT = tuple({**COMMON, **job} for job in JOBS) + ({**KEYED, **ATOM},)
+FLAT = (*({**COMMON, **job} for job in JOBS), {**KEYED, **ATOM})
 
 ARGUMENTS = {
     "network": "host", "ipc": "host", "privileged": True, "shm_size": "8G", "volumes": ["/h:/h", "/y:/m"],
@@ -133,8 +133,8 @@ WAITS = {
     for name in names
 }
 PARAMS = {
-    "driver": "vllm", "backend": "openai", "base_url": "http://127.0.0.1", "port_no": 8001, "dataset_name": "sonnet",
-    "request_rate": 5, "random_range_ratio": 0.5, "random_prefix_len": 8, "burstiness": 0.5, "seed": 1,
+    "driver": "vllm", "backend": "openai", "base_url": "http://127.0.0.1", "port_no": 8001,
+    "dataset_name": "sonnet", "request_rate": 5, "random_range_ratio": 0.5, "random_prefix_len": 8, "burstiness": 0.5, "seed": 1,
     "tokenizer_mode": "slow", "percentile_metrics": "ttft,tpot,itl", "metric_percentiles": "90,99",
     "num_prompts": 99, "max_model_length": 16384, "tensor_parallelism": 4, "pipeline_parallel_size": 4, "nnodes": 2,
     "master_addr": "10.0.0.2", "master_port": 29502, "bench_max_failed_requests": 1,
