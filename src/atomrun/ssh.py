@@ -18,10 +18,10 @@ from attrs import define, field
 from plumbum import ProcessExecutionError, SshMachine
 
 from atomcfg.plan import Node
+from atomcfg.shell import quoted
 
 from .channel import AgentHost, Channel, ProcessPipes, explain
 from .host import Host, HostError
-from .shelltext import quoted
 
 __all__ = ["connect_ssh"]
 

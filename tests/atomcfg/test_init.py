@@ -16,7 +16,7 @@ from atomcfg.diagnostics import Severity
 from atomcfg.documents import Document
 from atomcfg.placeholders import leftovers
 from atomcfg.planio import load_plan
-from atomcfg.shipped import examples
+from atomcfg.cli.shipped import examples
 from atomcfg.starter import starter
 
 STEMS = [example.stem for example in examples()]

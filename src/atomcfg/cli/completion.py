@@ -54,7 +54,7 @@ def _describe(action: argparse.Action, files: object, folders: object) -> None:
 def _names(dest: str) -> Iterable[str]:
     """What an argument names that this program knows."""
     if dest == "stems":
-        from atomcfg.shipped import examples
+        from atomcfg.cli.shipped import examples
 
         return [example.stem for example in examples()]
     if dest == "code":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from atomcfg.shipped import examples, examples_folder
+from atomcfg.cli.shipped import examples, examples_folder
 
 __all__ = ["run_list"]
 

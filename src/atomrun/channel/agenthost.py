@@ -8,8 +8,8 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 
+from atomcfg.shell import quoted
 from atomrun.host import Completed, Exit, HostError, JobSpec, Lease, Refused, Stopped
-from atomrun.shelltext import quoted
 
 from .reasons import hint_for
 from .reconnect import Channel

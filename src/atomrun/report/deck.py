@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from atomcfg.metrics import Tier
 from atomcfg.plan import Plan
+from atomcfg.shell import quoted
 from atomrun.figures import FIGURES, duration, figure, number, visible
 from atomrun.gate import tiers
 from atomrun.results import BlockResult, CellState, ExitCode, RunResult, RunVerdict, StageStatus
-from atomrun.shelltext import quoted
 from atomrun.wording import counts, headline, is_rehearsal
 
 from .charts import BOX, charts

@@ -8,11 +8,11 @@ from attrs import evolve, frozen
 
 from atomcfg.metrics import Tier, find
 from atomcfg.plan import Plan
+from atomcfg.shell import quoted
 from atomcfg.tokens import Token, fill
 from atomrun.figures import FIGURES, comparison, duration, figure, number
 from atomrun.gate import TierOutcome, tiers
 from atomrun.results import CellResult, RunResult, StageResult, StageStatus, Status, Verdict
-from atomrun.shelltext import quoted
 from atomrun.wording import cell_word, is_rehearsal, status_word
 
 __all__ = ["Group", "Row", "Track", "groups", "rows", "tracks"]

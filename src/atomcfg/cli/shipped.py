@@ -24,7 +24,7 @@ class Example:
 
 def examples_folder() -> Path:
     """Where the examples lie."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     packaged = package / "examples"
     return packaged if packaged.is_dir() else package.parents[1] / "examples"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atomrun.shelltext import quoted
+from atomcfg.shell import quoted
 
 
 @pytest.mark.parametrize(
