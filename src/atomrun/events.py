@@ -9,7 +9,7 @@ from typing import Protocol, TextIO
 
 from attrs import field, frozen
 
-__all__ = ["Event", "EventKind", "JsonSink", "PlainSink", "Sink"]
+__all__ = ["Event", "EventKind", "JsonSink", "PlainSink", "SilentSink", "Sink", "stamped"]
 
 Value = str | int | float | None
 
@@ -41,6 +41,16 @@ class Sink(Protocol):
     def show(self, event: Event) -> None: ...
 
     def close(self) -> None: ...
+
+
+class SilentSink:
+    """For those who want the verdict only."""
+
+    def show(self, event: Event) -> None:
+        """Nothing to show."""
+
+    def close(self) -> None:
+        """Nothing to end."""
 
 
 class JsonSink:

@@ -12,7 +12,7 @@ from atomcfg.plan import Plan
 from atomcfg.planio import PlanError, dump_plan, load_plan
 from atomrun.assembly import Request, assembled, left_out
 from atomrun.context import Options, RunContext
-from atomrun.events import JsonSink, PlainSink, Sink
+from atomrun.events import JsonSink, PlainSink, SilentSink, Sink
 from atomrun.results import ExitCode, RunResult
 from atomrun.run import check_only, execute
 from atomrun.signals import Interrupts
@@ -122,7 +122,7 @@ def _sink(args: Namespace, plan: Plan) -> Sink:
     if args.json:
         return JsonSink(sys.stdout)
     if args.quiet:
-        return PlainSink(open(os.devnull, "w"))  # noqa: PTH123 - as long as the process
+        return SilentSink()
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         from rich.console import Console
 
