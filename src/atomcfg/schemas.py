@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 __all__ = ["load_schema", "schema_names", "schema_text"]
 
@@ -35,7 +36,7 @@ def schema_text(name: str) -> str:
 
 
 @cache
-def load_schema(name: str) -> dict[str, object]:
+def load_schema(name: str) -> dict[str, Any]:
     """A schema as a value, shared: not to be changed."""
     schema = json.loads(schema_text(name))
     assert isinstance(schema, dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -36,8 +37,8 @@ CONFIG = """\
 """
 
 
-def diagnostic(span: Span, **more: object) -> Diagnostic:
-    return Diagnostic("A204", Severity.ERROR, "wrong", span, **more)  # type: ignore[arg-type]
+def diagnostic(span: Span, **more: Any) -> Diagnostic:
+    return Diagnostic("A204", Severity.ERROR, "wrong", span, **more)
 
 
 def test_an_unknown_key() -> None:

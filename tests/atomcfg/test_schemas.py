@@ -109,7 +109,7 @@ def test_patterns_are_anchored() -> None:
 
 def test_profiles_hold_every_flat_key() -> None:
     flat, top = FLAT["properties"], PROFILES["properties"]
-    profile = load_schema("config-profiles")["$defs"]["profile"]["properties"]  # type: ignore[index]
+    profile = load_schema("config-profiles")["$defs"]["profile"]["properties"]
     assert isinstance(flat, dict)
     assert isinstance(top, dict)
     assert set(top) - set(flat) == {"profiles", "default_profile"}
@@ -119,7 +119,7 @@ def test_profiles_hold_every_flat_key() -> None:
 
 
 def test_params_are_those_of_the_model() -> None:
-    stated = FLAT["properties"]["params"]["properties"]  # type: ignore[index]
+    stated = FLAT["properties"]["params"]["properties"]
     assert set(stated) == {field.name for field in attrs.fields(model.Params)} - {"given"}
 
 
@@ -128,14 +128,14 @@ def test_params_are_those_of_the_model() -> None:
     [("task", model.AccuracyTaskSettings), ("needle", model.NeedleSettings), ("combination", model.Combo)],
 )
 def test_list_items_are_those_of_the_model(place: str, cls: type) -> None:
-    stated = FLAT["$defs"][place]["properties"]  # type: ignore[index]
+    stated = FLAT["$defs"][place]["properties"]
     assert set(stated) == {field.name for field in attrs.fields(cls)}
 
 
 def test_paths_are_those_of_the_model_and_all_must_be_given() -> None:
     names = {field.name for field in attrs.fields(model.PathSettings)}
-    assert set(FLAT["properties"]["paths"]["properties"]) == names  # type: ignore[index]
-    assert set(FLAT["$defs"]["complete"]["properties"]["paths"]["required"]) == names  # type: ignore[index]
+    assert set(FLAT["properties"]["paths"]["properties"]) == names
+    assert set(FLAT["$defs"]["complete"]["properties"]["paths"]["required"]) == names
 
 
 def test_thresholds_know_the_vocabulary() -> None:
@@ -163,7 +163,7 @@ TABLES = {"Gate": (Spec, ("value",)), "Command": (Cell, ()), "Server": (Session,
 @pytest.mark.parametrize("cls", [cls for cls in plan_classes() if cls is not Spec], ids=lambda cls: cls.__name__)
 def test_the_plan_schema_and_the_plan_agree(cls: type) -> None:
     plan = load_schema("plan")
-    stated = plan if cls is atomcfg.plan.Plan else plan["$defs"][cls.__name__]  # type: ignore[index]
+    stated = plan if cls is atomcfg.plan.Plan else plan["$defs"][cls.__name__]
     attrs.resolve_types(cls)
     fields = {field.name: field.type for field in attrs.fields(cls)}
     elsewhere, instead = PACKED.get(cls.__name__, ((), ()))
@@ -175,7 +175,7 @@ def test_the_plan_schema_and_the_plan_agree(cls: type) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_tables_of_the_plan_schema_and_the_plan_agree(name: str) -> None:
-    stated = load_schema("plan")["$defs"][name]  # type: ignore[index]
+    stated = load_schema("plan")["$defs"][name]
     cls, apart = TABLES[name]
     attrs.resolve_types(cls)
     fields = {field.name: field.type for field in attrs.fields(cls)}
@@ -186,7 +186,7 @@ def test_the_tables_of_the_plan_schema_and_the_plan_agree(name: str) -> None:
 
 
 def test_a_command_of_the_plan_schema_has_words_and_gaps() -> None:
-    argv = load_schema("plan")["$defs"]["Command"]["properties"]["argv"]  # type: ignore[index]
+    argv = load_schema("plan")["$defs"]["Command"]["properties"]["argv"]
     assert argv["items"]["anyOf"] == [{"$ref": "#/$defs/Token"}, {"type": "null"}]
 
 
