@@ -24,6 +24,14 @@ _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PATH
 _KNOBS = "STANDIN_"
 _WEIGHTS = 1024  # bytes
 
+# A plan may set PYTHONPATH itself: the stand-ins come before whatever it names.
+_SHIM = """\
+#!/bin/sh
+PYTHONPATH='{engines}'${{PYTHONPATH:+:$PYTHONPATH}}
+export PYTHONPATH
+exec '{python}' "$@"
+"""
+
 Connect = Callable[[int, str, str, Mapping[str, str]], Host]  # rank, name, root, environment
 
 
@@ -85,15 +93,15 @@ def _environment(scratch: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """What a login on a node would give, and the stand-ins before everything else. Nothing of the launcher's own
     environment gets in unnoticed."""
     kept = {name: value for name, value in environ.items() if name in _PASSED_ON or name.startswith(_KNOBS)}
+    here = Path(str(files("atomrun").joinpath("rehearsal")))
     shims = scratch / "bin"
     shims.mkdir()
     for name in ("python", "python3"):
         shim = shims / name
-        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        shim.write_text(_SHIM.format(engines=here / "engines", python=sys.executable))
         shim.chmod(0o755)
-    here = Path(str(files("atomrun").joinpath("rehearsal")))
     path = [str(shims), str(here / "bin"), environ.get("PATH", os.defpath)]
-    return {**kept, "PATH": ":".join(path), "PYTHONPATH": str(here / "engines")}
+    return {**kept, "PATH": ":".join(path)}
 
 
 def _pretend_model(models: Path, plan: Plan) -> None:

@@ -26,7 +26,13 @@ def functional(run: RunContext) -> StageResult:
         return done("functional", "no answer")
     for name, questions in answer.items():
         wrong = [f"{item['name']}: {item['reason']}" for item in questions if item["reason"]]
-        lines = tuple(f"{item['name']}: {item['reason'] or 'ok'} ({item['seconds']:.2f} s)" for item in questions)
+        lines = tuple(
+            f"{item['name']}: {item['reason'] or item['note'] or 'ok'} ({item['seconds']:.2f} s)"
+            for item in questions
+        )
+        for item in questions:
+            if item["note"]:
+                run.warn(f"{name} {item['name']}: {item['note']}")
         seconds = sum(item["seconds"] for item in questions)
         status = "failed" if wrong else "ok"
         add_block(run, BlockResult("functional", name, status, "; ".join(wrong), seconds, {}, lines, ()))

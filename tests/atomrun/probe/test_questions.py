@@ -55,7 +55,7 @@ PIECE, DEAD = b'data: {"choices": [{"text": "x"}]}\n\n', b'data: {"error": {"mes
         (MODELS, (503, b""), "models", "answers 503: "),
         (COMPLETIONS, (500, b"oops"), "completions", "answers 500: oops"),
         (COMPLETIONS, completion(" "), "completions", "the answer is empty"),
-        (COMPLETIONS, completion("x"), "unknown_model", "a request for an unknown model answers 200"),
+        (COMPLETIONS, (500, b"x"), "unknown_model", "a request for an unknown model answers 500"),
         (COMPLETIONS, (200, {"choices": []}), "completions", 'answers 200: {"choices": []}'),
         (CHAT, (400, {"detail": "no"}), "chat_completions", 'answers 400: {"detail": "no"}'),
         (COMPLETIONS, stream(b"data: [DONE]\n\n"), "streaming", "the stream carried no text"),
@@ -69,6 +69,12 @@ PIECE, DEAD = b'data: {"choices": [{"text": "x"}]}\n\n', b'data: {"error": {"mes
 def test_what_is_wrong_is_said(key: str, answer: Any, check: str, reason: str) -> None:
     found = checked(Api.good(**{key: answer}))
     assert reason in found[check]
+
+
+def test_a_server_that_serves_any_name_is_noted() -> None:
+    with serving(Api.good(**{COMPLETIONS: completion("x")})) as server:
+        found = run_checks(server, "/health", API_SMOKE)
+    assert (found[-1]["reason"], found[-1]["note"]) == ("", "the server does not look at the name of the model")
 
 
 @pytest.mark.parametrize("status", [401, 503])

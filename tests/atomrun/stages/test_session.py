@@ -157,8 +157,9 @@ def test_a_death_while_loading_shows_the_end_of_the_log(fleet_of: FleetOf) -> No
 def test_functional_checks_are_reported_one_by_one(fleet_of: FleetOf) -> None:
     host = healthy_host()
     questions = [
-        {"name": "models", "reason": "", "seconds": 0.1},
-        {"name": "chat", "reason": "answers 500", "seconds": 0.2},
+        {"name": "models", "reason": "", "note": "", "seconds": 0.1},
+        {"name": "chat", "reason": "answers 500", "note": "", "seconds": 0.2},
+        {"name": "unknown", "reason": "", "note": "any name will do", "seconds": 0.3},
     ]
     host.on_start("functional-0.1", out=answer({"api_smoke": questions, "health_check": questions[:1]}))
     fleet = fleet_of(with_checks(api_smoke=True, health_check=True), host)
@@ -167,7 +168,10 @@ def test_functional_checks_are_reported_one_by_one(fleet_of: FleetOf) -> None:
     assert functional(run).status is StageStatus.OK
     found = {block.id: (block.status, block.reason) for block in fleet.run.record.blocks}
     assert found == {"api_smoke": ("failed", "chat: answers 500"), "health_check": ("ok", "")}
-    assert fleet.run.record.blocks[0].details == ("models: ok (0.10 s)", "chat: answers 500 (0.20 s)")
+    assert fleet.run.record.blocks[0].details == (
+        "models: ok (0.10 s)", "chat: answers 500 (0.20 s)", "unknown: any name will do (0.30 s)",
+    )  # fmt: skip
+    assert fleet.run.record.warnings == ["api_smoke unknown: any name will do"]
 
 
 def test_functional_checks_without_an_answer_are_errors(fleet_of: FleetOf) -> None:
