@@ -134,7 +134,8 @@ WAITS = {
 }
 PARAMS = {
     "driver": "vllm", "backend": "openai", "base_url": "http://127.0.0.1", "port_no": 8001,
-    "dataset_name": "sonnet", "request_rate": 5, "random_range_ratio": 0.5, "random_prefix_len": 8, "burstiness": 0.5, "seed": 1,
+    "dataset_name": "sonnet", "request_rate": 5, "random_range_ratio": 0.5, "random_prefix_len": 8,
+    "burstiness": 0.5, "seed": 1,
     "tokenizer_mode": "slow", "percentile_metrics": "ttft,tpot,itl", "metric_percentiles": "90,99",
     "num_prompts": 99, "max_model_length": 16384, "tensor_parallelism": 4, "pipeline_parallel_size": 4, "nnodes": 2,
     "master_addr": "10.0.0.2", "master_port": 29502, "bench_max_failed_requests": 1,
