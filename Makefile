@@ -11,7 +11,7 @@ WORKERS ?= 2
 IS_ROOT := $(filter 0,$(shell id -u))
 
 # Branch coverage of atomcfg that the tests may not fall below, in percent.
-ATOMCFG_COVERAGE := 85
+ATOMCFG_COVERAGE := 94
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
