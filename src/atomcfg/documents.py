@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from attrs import evolve, field, frozen
 
 from .diagnostics import Span
-from .positions import locate
+from .positions import Place, locate
 
 __all__ = ["Document", "JsonPath", "Origin", "Source", "dotted"]
 
@@ -61,13 +61,15 @@ DEFAULT = Origin("default")
 class Document:
     """A parsed value with the origins of its parts: each key of `origins` is the path of a subtree.
 
-    `names` says how the user's dialect calls a path that it calls otherwise.
+    `names` says how the user's dialect calls a path that it calls otherwise. `ordinary`: the parser saw that JSON
+    Schema reads every value as this language does, so nobody needs to look again.
     """
 
     value: object
     origins: Mapping[JsonPath, Origin]
     names: Mapping[JsonPath, str] = field(factory=dict, repr=False)
-    locator: Callable[[str, JsonPath, bool], tuple[int, int, int]] = field(default=locate, repr=False)
+    ordinary: bool = False
+    locator: Callable[[str, JsonPath, bool], Place] = field(default=locate, repr=False)
 
     def origin(self, path: JsonPath) -> Origin:
         """The origin of the value at `path`: that of the nearest recorded ancestor, extended."""
@@ -82,10 +84,8 @@ class Document:
         origin = self.origin(path)
         if not origin.is_file:
             return Span(origin.name, path=dotted(path))
-        line, column, end = self.locator(origin.text, origin.path, key or origin.key)
-        lines = origin.text.split("\n", line)
-        shown = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
-        return Span(origin.name, line, column, end, dotted(origin.path), shown)
+        place = self.locator(origin.text, origin.path, key or origin.key)
+        return Span(origin.name, place.line, place.column, place.end_column, dotted(origin.path), place.shown)
 
     def called(self, *path: str | int) -> str:
         """The dotted path as the user's dialect spells it."""

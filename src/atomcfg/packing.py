@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from operator import itemgetter
+from itertools import compress
+from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
 from attrs import fields
@@ -110,11 +111,11 @@ class _Shared:
 def _command(cells: list[Cell]) -> _Document:
     base = cells[0].argv
     open_ = [False] * len(base)
+    places = range(len(base))
     for cell in cells:
-        argv = cell.argv
-        for place, word in enumerate(base):
-            if word is not argv[place] and word != argv[place]:
-                open_[place] = True
+        # Most words are the same object, which is told without a step of the interpreter for each.
+        for place in compress(places, map(is_not, base, cell.argv)):
+            open_[place] = open_[place] or base[place] != cell.argv[place]
     words = [None if differs else _token(word) for word, differs in zip(base, open_, strict=True)]
     return {"argv": words, "env": _plain(cells[0].env)}
 
@@ -149,9 +150,11 @@ def _session(session: Session, server: int) -> _Document:
 
 
 def _cell(cell: Cell, gates: _Gates, commands: _Commands) -> _Document:
-    document = {name: getattr(cell, name) for name in _CELL_FACTS}
+    document = dict(zip(_CELL_FACTS, _cell_facts(cell), strict=True))
     document["command"], document["words"] = commands.of(cell)
-    document["artifact"] = _plain(cell.artifact)
+    artifact = cell.artifact
+    directory = _token(artifact.directory)
+    document["artifact"] = {"directory": directory, "name": artifact.name, "format": artifact.format}
     document["specs"] = gates.pairs(cell.specs)
     return document
 
@@ -187,6 +190,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 _CELL_FACTS = tuple(name for name in _names(Cell) if name not in (*_IN_COMMAND, "artifact"))
+_cell_facts = attrgetter(*_CELL_FACTS)
 
 
 def _plain(value: Any) -> Any:

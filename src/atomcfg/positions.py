@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
-__all__ = ["KeyFinder", "duplicates", "line_column", "locate"]
+__all__ = ["KeyFinder", "Place", "duplicates", "line_column", "locate"]
 
 Member = tuple[tuple[int, int] | None, int, int]  # key span, value begin, value end
 
@@ -16,22 +17,48 @@ _DECODER = json.JSONDecoder(strict=False)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 
 
+class Place(NamedTuple):
+    """Where a value stands. Lines and columns count from 1; `shown` is the line itself."""
+
+    line: int
+    column: int
+    end_column: int
+    shown: str
+
+
 def line_column(text: str, offset: int) -> tuple[int, int]:
     """1-based line and column of a character offset."""
-    line = text.count("\n", 0, offset) + 1
-    return line, offset - (text.rfind("\n", 0, offset) + 1) + 1
+    return _line_counter(text).line(offset), offset - text.rfind("\n", 0, offset)
 
 
-def locate(text: str, path: tuple[str | int, ...], key: bool = False) -> tuple[int, int, int]:
-    """Line, column and end column of the value at `path` in a JSON text, or of its key with `key`.
+class _LineCounter:
+    """Counts from the last place that was asked for: faults mostly come in the order of the text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known = (0, 1)
+
+    def line(self, offset: int) -> int:
+        known, line = self._known
+        line += self._text.count("\n", known, offset) - self._text.count("\n", offset, known)
+        self._known = (offset, line)
+        return line
+
+
+@lru_cache(maxsize=8)
+def _line_counter(text: str) -> _LineCounter:
+    return _LineCounter(text)
+
+
+def locate(text: str, path: tuple[str | int, ...], key: bool = False) -> Place:
+    """The place of the value at `path` in a JSON text, or of its key with `key`.
 
     Of duplicate keys the last counts, as for the parser. A path that is not there gives its nearest parent.
     A text that is not JSON is taken for TOML, where the last key of the path is searched.
     """
-    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # the pattern matches anything
-    try:
-        begin, end = start, _value_end(text, start)
-    except ValueError:
+    begin = _space(text, 0)
+    end = _document_end(text)
+    if end < 0:
         return _locate_word(text, path)
     key_span: tuple[int, int] | None = None
     for step in path:
@@ -41,9 +68,16 @@ def locate(text: str, path: tuple[str | int, ...], key: bool = False) -> tuple[i
         key_span, begin, end = found
     if key and key_span is not None and path and isinstance(path[-1], str):
         begin, end = key_span
+    return _place(text, begin, end)
+
+
+def _place(text: str, begin: int, end: int) -> Place:
+    """A part of the text, cut at the end of its line."""
     line, column = line_column(text, begin)
-    newline = text.find("\n", begin, end)
-    return line, column, column + (end if newline < 0 else newline) - begin
+    newline = text.find("\n", begin)
+    last = len(text) if newline < 0 else newline
+    shown = text[begin - column + 1 : last].rstrip("\r")
+    return Place(line, column, column + min(end, last) - begin, shown)
 
 
 class KeyFinder:
@@ -136,16 +170,24 @@ def _space(text: str, at: int) -> int:
     return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # the pattern matches anything
 
 
+@lru_cache(maxsize=8)
+def _document_end(text: str) -> int:
+    """Where the value of a whole text ends; -1 if it is not JSON."""
+    try:
+        return _value_end(text, _space(text, 0))
+    except ValueError:
+        return -1
+
+
 def _value_end(text: str, at: int) -> int:
     """Where the value at `at` ends; the parser knows, and is quick."""
     return _DECODER.raw_decode(text, at)[1]
 
 
-def _locate_word(text: str, path: tuple[str | int, ...]) -> tuple[int, int, int]:
+def _locate_word(text: str, path: tuple[str | int, ...]) -> Place:
     names = [step for step in path if isinstance(step, str)]
     for name in reversed(names):
         match = re.search(rf"(?m)^[^#\n]*?({re.escape(name)})", text)
         if match:
-            line, column = line_column(text, match.start(1))
-            return line, column, column + len(name)
-    return 1, 1, 1
+            return _place(text, *match.span(1))
+    return _place(text, 0, 0)

@@ -53,12 +53,13 @@ class Clients:
         """The command of one cell."""
         run = cell.run
         pattern = self._patterns.get(run.combo.goodput_slo) or self._write(run.combo.goodput_slo)
-        numbers = (run.combo.isl, run.combo.osl, run.concurrency, WARMUPS_PER_REQUEST * run.concurrency, seed)
-        values = dict(zip(_NAMES, (*map(str, numbers), folder(cell.id)), strict=True))
-        directory = _filled(_DIRECTORY, values)
+        place, level = folder(cell.id), run.concurrency
+        numbers = map(str, (run.combo.isl, run.combo.osl, level, WARMUPS_PER_REQUEST * level, seed))
+        values = dict(zip(_NAMES, (*numbers, place), strict=True))
+        directory = Template((_RUN_DIR, f"/cells/{place}/", _ATTEMPT))
         argv = list(pattern.argv)
-        for place, word in pattern.holes:
-            argv[place] = directory if word is _DIRECTORY else _filled(word, values)
+        for index, word in pattern.holes:
+            argv[index] = directory if word is _DIRECTORY else _filled(word, values)
         return CellClient(tuple(argv), Artifact(directory, *self._artifact))
 
     def _write(self, goodput: tuple[tuple[str, float], ...]) -> _Pattern:
@@ -72,7 +73,8 @@ class Clients:
         return self._patterns.setdefault(goodput, _Pattern(argv, holes))
 
 
-_DIRECTORY = Template((bind(Hole.RUN_DIR), "/cells/", Binding("cell.folder"), "/", bind(Hole.ATTEMPT)))
+_RUN_DIR, _ATTEMPT = bind(Hole.RUN_DIR), bind(Hole.ATTEMPT)
+_DIRECTORY = Template((_RUN_DIR, "/cells/", Binding("cell.folder"), "/", _ATTEMPT))
 
 
 def _is_open(word: Template) -> bool:

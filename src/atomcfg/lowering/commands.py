@@ -13,6 +13,8 @@ from atomcfg.tokens import Token
 
 __all__ = ["flatten", "folder", "merged_env"]
 
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+
 
 def flatten(args: Iterable[Arg]) -> tuple[Token, ...]:
     """The tokens of an argv."""
@@ -30,4 +32,4 @@ def merged_env(settings: Settings, defaults: Iterable[EnvEntry]) -> tuple[EnvEnt
 
 def folder(text: str) -> str:
     """An id as a folder name; what is not plain becomes its code point, so no two ids meet."""
-    return re.sub(r"[^A-Za-z0-9_-]", lambda match: f".{ord(match.group()):x}.", text)
+    return _ODD.sub(lambda match: f".{ord(match.group()):x}.", text)

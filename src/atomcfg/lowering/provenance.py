@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from atomcfg._version import __version__
-from atomcfg.documents import Document
 from atomcfg.passes.states import Bound, BoundTable
 from atomcfg.plan import InputFile, Provenance, SpecLines, TraceEntry
 from atomcfg.positions import KeyFinder, locate
@@ -50,13 +49,14 @@ def _spec_tables(owners: Mapping[str, BoundTable]) -> tuple[SpecLines, ...]:
         return ()
     some = next(iter(owners.values()))
     origin, base = some.document.origin(()), some.path[:-1]
-    order = _order_in_file(some.document, base)
+    blocks = {table.path[-2] for table in owners.values() if len(table.path) > len(base) + 1}
+    order = _order_in_file(some.document.get(*base), blocks)
     tables = sorted(owners.items(), key=lambda item: order.get(item[1].path[-1], len(order)))
     finder = KeyFinder(origin.text, _offset(origin.text, base))
     alike: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[str, int]]] = {}
     metrics: dict[tuple[str, ...], tuple[str, ...]] = {}
     for owner, table in tables:
-        line = finder.line(str(table.path[-1])) or locate(origin.text, table.path, key=True)[0]
+        line = finder.line(str(table.path[-1])) or locate(origin.text, table.path, key=True).line
         below = tuple([found - line for found in _lines(finder, origin.text, table)])
         alike.setdefault((table.written, below), []).append((owner, line))
         metrics.setdefault(table.written, tuple(spec.metric for spec in table.specs))
@@ -69,27 +69,26 @@ def _spec_tables(owners: Mapping[str, BoundTable]) -> tuple[SpecLines, ...]:
 def _lines(finder: KeyFinder, text: str, table: BoundTable) -> list[int]:
     found = finder.lines(table.written)
     return [
-        line or locate(text, (*table.path, key), key=True)[0]
+        line or locate(text, (*table.path, key), key=True).line
         for key, line in zip(table.written, found, strict=True)
     ]
 
 
-def _order_in_file(document: Document, base: tuple[str | int, ...]) -> dict[str | int, int]:
+def _order_in_file(table: object, blocks: Collection[str | int]) -> dict[str | int, int]:
     """The position of each table's key in the file, tables of a block included."""
-    table = document.get(*base)
     order: dict[str | int, int] = {}
     for key, body in table.items() if isinstance(table, dict) else ():
         order.setdefault(key, len(order))
-        for inner in body if isinstance(body, dict) else ():
+        for inner in body if key in blocks else ():
             order.setdefault(inner, len(order))
     return order
 
 
 def _offset(text: str, path: tuple[str | int, ...]) -> int:
+    """Where the line of a table's key begins."""
     if not path:
         return 0
-    line, column, _ = locate(text, path, key=True)
     at = 0
-    for _ in range(line - 1):
+    for _ in range(locate(text, path, key=True).line - 1):
         at = text.index("\n", at) + 1
-    return at + column - 1
+    return at

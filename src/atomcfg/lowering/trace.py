@@ -47,6 +47,8 @@ _COMPILED = tuple((re.compile(pattern), effect) for pattern, effect in _EFFECTS)
 
 _FABRIC = re.compile(r"roles\.server\.ib_")
 
+_SHOWN = 200  # characters of a value
+
 
 class Trace:
     """Collects uses while commands are written."""
@@ -139,7 +141,11 @@ def _leaves(value: object, path: JsonPath) -> Iterator[tuple[JsonPath, object]]:
             if not key.startswith("_"):
                 yield from _leaves(item, (*path, key))
     elif not (path and path[0] == "$schema"):
-        yield (
-            path,
-            value if len(json.dumps(value)) <= 200 else f"{len(value)} items" if isinstance(value, list) else "...",
-        )
+        yield path, _shown(value)
+
+
+def _shown(value: object) -> object:
+    """A value, unless it is too long to show; each item of a list takes two characters at least."""
+    if isinstance(value, list):
+        return value if len(value) <= _SHOWN // 2 and len(json.dumps(value)) <= _SHOWN else f"{len(value)} items"
+    return value if len(json.dumps(value)) <= _SHOWN else "..."

@@ -32,7 +32,7 @@ def check(document: Document, schema_name: str) -> tuple[Diagnostic, ...]:
     profile is laid over the top level.
     """
     found = Diagnostics()
-    odd = dict(_oddities(document.value))
+    odd = {} if document.ordinary else dict(_oddities(document.value))
     foreign = {path: message for path, message in odd.items() if message}
     for path, message in foreign.items():
         found.error(

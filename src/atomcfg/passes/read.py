@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from atomcfg.diagnostics import Checked, Diagnostics, Related, Span
 from atomcfg.documents import Document, Origin, Source, dotted
+from atomcfg.jsontext import DEEPEST, is_deep, parse_json
 from atomcfg.positions import duplicates, line_column
 from atomcfg.sources import Options, Sources
 
@@ -17,7 +18,6 @@ from .states import Parsed
 
 __all__ = ["read"]
 
-_DEEPEST = 100  # levels; no document needs more than a dozen
 _LONG_NUMBER = re.compile(r"[0-9]{4000,}")
 _UTF = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -85,16 +85,8 @@ def _json(source: Source, found: Diagnostics) -> Document | None:
     text = _text(source, found)
     if text is None:
         return None
-    repeated = False
-
-    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
-        nonlocal repeated
-        made = dict(items)
-        repeated = repeated or len(made) != len(items)
-        return made
-
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=_refuse)
+        parsed = parse_json(text, _refuse)
     except json.JSONDecodeError as error:
         _syntax(source, text, error.pos, error.msg, found)
         return None
@@ -112,32 +104,17 @@ def _json(source: Source, found: Diagnostics) -> Document | None:
         span = _at(source, text, number.start()) if number else Span(source.name)
         found.error("A107", "a number has too many digits", span, "numbers here have at most 18 digits")
         return None
-    if repeated:
+    if parsed.repeated:
         _report_duplicates(source, text, found)
         return None
-    if _is_deep(value):
+    if parsed.deep:
         _nested(source, found)
         return None
-    return Document(value, {(): Origin(source.name, text)})
-
-
-def _is_deep(value: object) -> bool:
-    """Whether a value is nested deeper than later passes may walk by recursion."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for here in level
-            for inner in (here.values() if isinstance(here, dict) else here if isinstance(here, list) else ())
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+    return Document(parsed.value, {(): Origin(source.name, text)}, ordinary=parsed.ordinary)
 
 
 def _nested(source: Source, found: Diagnostics) -> None:
-    found.error("A106", "the values are nested too deeply", Span(source.name), f"at most {_DEEPEST} levels")
+    found.error("A106", "the values are nested too deeply", Span(source.name), f"at most {DEEPEST} levels")
 
 
 def _refuse(word: str) -> object:
@@ -205,7 +182,7 @@ def _toml(source: Source, found: Diagnostics) -> Document | None:
         hint = next((advice for start, advice in _TOML_ADVICE if message.startswith(start)), "")
         found.error("A109", f"not TOML: {message[:1].lower()}{message[1:]}", span, hint)
         return None
-    if _is_deep(value):
+    if is_deep(value):
         _nested(source, found)
         return None
     return Document(value, {(): Origin(source.name, text)})
