@@ -266,8 +266,12 @@ def test_every_dependency_has_its_reason() -> None:
     assert all(told.values())
 
 
+def module_of(package: str) -> str:
+    return package.removesuffix("-python").replace("-", "_")
+
+
 def test_every_shipped_dependency_is_imported() -> None:
     imported = {
         name.partition(".")[0] for each in modules() if each.path.startswith("src/") for _, name in each.imports
     }
-    assert {name for name in SHIPPED if name.replace("-", "_") not in imported} == set()
+    assert {name for name in SHIPPED if module_of(name) not in imported} == set()

@@ -12,11 +12,11 @@ import pytest
 from atomcfg import Source
 from atomcfg.__main__ import main
 from atomcfg.cli.compiling import compile_files
+from atomcfg.cli.shipped import examples
 from atomcfg.diagnostics import Severity
 from atomcfg.documents import Document
 from atomcfg.placeholders import leftovers
 from atomcfg.planio import load_plan
-from atomcfg.cli.shipped import examples
 from atomcfg.starter import starter
 
 STEMS = [example.stem for example in examples()]

@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from atomcfg.cli.shipped import Example, examples, examples_folder
 from atomcfg.documents import Source
 from atomcfg.schemas import schema_names, schema_text
 from atomcfg.shell import quoted
-from atomcfg.cli.shipped import Example, examples, examples_folder
 from atomcfg.starter import SCHEMAS, Starter, starter
 from atomcfg.suggest import did_you_mean
 
