@@ -17,7 +17,10 @@ _VARIABLE = re.compile(rf"(?:\w*_)?{_WORD}", re.IGNORECASE)
 _FLAG = re.compile(rf"--?(?:(?:hf|auth|api|access|hub)[_-])?{_WORD}", re.IGNORECASE)
 _TOKEN = re.compile(r"hf_[A-Za-z0-9]{16,}")
 _ASSIGNED = re.compile(rf"{_WORD}=([^\s'\"]+)", re.IGNORECASE)  # `-e NAME=value`, `--flag=value`
-_MEMBER = re.compile(rf"{_WORD}[\"']?\s*[:=]\s*[\"']((?:[^\"'\\]|\\.)+)[\"']", re.IGNORECASE)
+# A member of JSON or TOML, or the begin of one in a text that is neither.
+_MEMBER = re.compile(
+    rf"{_WORD}[\"']?\s*[:=]\s*(?:\"((?:[^\"\\]|\\.)+)|'((?:[^'\\]|\\.)+)|([^\s\"',{{}}\[\]]+))", re.IGNORECASE
+)
 _ENVIRONMENTS = ("env", "env_vars")
 _LISTS = ("atom_args", "sglang_args", "add_flags", "extra_args")
 _TEXTS = ("bench_extra_args",)
@@ -69,7 +72,7 @@ def report_secrets(document: Document, found: Diagnostics) -> None:
 def masked(item: Diagnostic, secrets: Iterable[str]) -> Diagnostic:
     """The diagnostic with every secret replaced by asterisks, as many as it has characters."""
     spans = (item.span, *(related.span for related in item.related))
-    shown = [match.group(1) for span in spans for match in _MEMBER.finditer(span.text)]
+    shown = [_shown(member) for span in spans for member in _MEMBER.finditer(span.text)]
     known = [secret for secret in (*secrets, *shown) if len(secret) >= _SHORTEST]
 
     def hide(text: str) -> str:
@@ -91,7 +94,11 @@ def _hidden(span: Span, hide: Callable[[str], str]) -> Span:
     return evolve(span, text=hide(_MEMBER.sub(_starred, span.text)))
 
 
+def _shown(member: re.Match[str]) -> str:
+    return str(member.group(member.lastindex or 0))
+
+
 def _starred(member: re.Match[str]) -> str:
     """The member with its value hidden, however short that is."""
-    begin, end = (at - member.start() for at in member.span(1))
+    begin, end = (at - member.start() for at in member.span(member.lastindex or 0))
     return member.group()[:begin] + "*" * (end - begin) + member.group()[end:]

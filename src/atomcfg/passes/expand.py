@@ -62,18 +62,13 @@ def _check_stated(settings: Settings, stated: tuple[StatedKey, ...], found: Diag
 
 def _check_unique(settings: Settings, cells: tuple[PlannedCell, ...], found: Diagnostics) -> None:
     seen: dict[CellKey, PlannedCell] = {}
-    ids: dict[str, PlannedCell] = {}
     for cell in cells:
         first = seen.setdefault(cell.key, cell)
-        same_id = ids.setdefault(cell.id, cell)
         if first is not cell:
             span = settings.document.span(cell.run.path)
             related = [Related("the other", settings.document.span(first.run.path))]
             hint = "one number would be judged twice; remove one of them"
             found.error("A709", f"{cell.id} and {first.id} have one key, {cell.key}", span, hint, related)
-        elif same_id is not cell:
-            span = settings.document.span(cell.run.path)
-            found.error("A709", f"two cells are called {cell.id}", span, "rename one of the combos")
 
 
 def _check_lengths(settings: Settings, driver: Driver, cells: tuple[PlannedCell, ...], found: Diagnostics) -> None:

@@ -122,10 +122,8 @@ def _refuse(word: str) -> object:
 
 
 def _constant_offset(text: str, word: str) -> int:
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|' + re.escape(word), text):
-        if match.group() == word:
-            return match.start()
-    return 0
+    every = re.finditer(r'"(?:[^"\\]|\\.)*"|' + re.escape(word), text)
+    return next(match.start() for match in every if match.group() == word)
 
 
 def _syntax(source: Source, text: str, position: int, message: str, found: Diagnostics) -> None:
