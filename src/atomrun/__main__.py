@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from atomrun.cli.main import run
+from atomrun.results import ExitCode
 
 __all__ = ["main"]
 
@@ -21,7 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
+    except Exception:  # noqa: BLE001 - a fault of ours; Python's own status 1 would read as a gate that failed
+        traceback.print_exc()
+        return ExitCode.INFRASTRUCTURE
     return status
 
 

@@ -40,6 +40,8 @@ class Options:
     pull: str = "never"  # never | missing | always
     install: bool = True  # lm-eval may be installed in the container
     lease_s: int = 1800
+    prev: str = ""  # reports to compare with, for show only
+    parity: str = ""
 
 
 @define

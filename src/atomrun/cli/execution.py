@@ -90,7 +90,14 @@ def _load(name: str) -> Plan:
 def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
     if transport == "local" and len(plan.nodes) > 1:
         raise Fault("the local transport has one node, the plan several", "use --transport ssh")
-    options = Options(fail_fast=args.fail_fast, pull=pull, install=not args.no_install)
+    options = Options(
+        fail_fast=args.fail_fast,
+        pull=pull,
+        install=not args.no_install,
+        lease_s=args.lease,
+        prev=args.prev or os.environ.get("CVS_INFERENCE_PREV_REPORT_JSON", ""),
+        parity=args.parity or os.environ.get("CVS_ATOM_PARITY_REF_JSON", ""),
+    )
     request = Request(Path(args.runs), transport, options, _leave_out(plan, args))
     interrupts = Interrupts()
     sink = _sink(args, plan)

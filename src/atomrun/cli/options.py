@@ -87,6 +87,15 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skip", action="append", default=[], choices=_PARTS, metavar="PART", help="leave it out")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failure")
     parser.add_argument("--no-install", action="store_true", help="never install lm-eval in the container")
+    parser.add_argument(
+        "--lease",
+        type=int,
+        default=1800,
+        metavar="S",
+        help="a node cleans itself after S seconds alone (1800)",
+    )
+    parser.add_argument("--prev", metavar="REPORT", help="an earlier run's report, to compare with")
+    parser.add_argument("--parity", metavar="REPORT", help="another driver's report, to compare with")
     _add_watching(parser)
 
 
