@@ -10,6 +10,7 @@ from pathlib import Path
 from atomcfg.diagnostics import Diagnostic, Severity, ordered
 from atomcfg.documents import Source
 from atomcfg.standalone import check_alone, role_of
+from atomcfg.suggest import counted
 
 from .compiling import compile_files
 from .output import EXIT_ERRORS, EXIT_WARNINGS, complain, render, summarise
@@ -35,7 +36,7 @@ def run_check(args: argparse.Namespace) -> int:
     shown = [item for item in shown if not args.quiet or item.severity is Severity.ERROR]
     sys.stdout.write(render(shown, args))
     if args.format == "text":
-        sys.stderr.write(f"{len(files)} files: {summarise(found) or 'nothing found'}\n")
+        sys.stderr.write(f"{counted(files, 'file')}: {summarise(found) or 'nothing found'}\n")
     severities = {item.severity for item in found}
     if Severity.ERROR in severities:
         return EXIT_ERRORS

@@ -129,8 +129,9 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="warnings count as errors")
-    parser.add_argument("-q", "--quiet", action="store_true", help="errors only")
-    parser.add_argument("-v", "--verbose", action="store_true", help="notes too")
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="notes too")
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour (NO_COLOR is honoured)"
     )

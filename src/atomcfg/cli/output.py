@@ -12,6 +12,7 @@ from typing import TextIO
 
 from atomcfg.diagnostics import Diagnostic, Severity
 from atomcfg.render.text import render_text
+from atomcfg.suggest import counted
 
 __all__ = ["EXIT_ERRORS", "EXIT_WARNINGS", "complain", "render", "report", "summarise", "use_color", "write_file"]
 
@@ -34,12 +35,12 @@ def report(diagnostics: Iterable[Diagnostic], args: argparse.Namespace) -> bool:
     shown = [item for item in found if item.severity in least]
     if shown:
         sys.stderr.write(render_text(shown, color=use_color(args.color, sys.stderr)))
-    counts = {severity: sum(item.severity is severity for item in found) for severity in Severity}
-    summary = summarise(item for item in found if item.severity in least)
+    summary = summarise(shown)
     if summary:
-        hidden = counts[Severity.NOTE] and not args.verbose and not args.quiet
-        sys.stderr.write(f"{summary}{f'; {counts[Severity.NOTE]} notes with -v' if hidden else ''}\n")
-    return bool(counts[Severity.WARNING])
+        notes = [item for item in found if item.severity is Severity.NOTE]
+        hidden = f"; {counted(notes, 'note')} with -v" if notes and not args.verbose and not args.quiet else ""
+        sys.stderr.write(f"{summary}{hidden}\n")
+    return any(item.severity is Severity.WARNING for item in found)
 
 
 def summarise(found: Iterable[Diagnostic]) -> str:

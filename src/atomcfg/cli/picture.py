@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from atomcfg.plan import Cell, Checks, EnvVar, Plan, Session
 from atomcfg.shell import quoted
+from atomcfg.suggest import counted
 from atomcfg.tokens import Token, fill
 
 __all__ = ["draw"]
@@ -106,7 +107,7 @@ def _foot(plan: Plan) -> Iterator[str]:
     yield _row("at most", f"{used} (if every budget is used up)")
     yield _row("digest", plan.digest)
     if plan.unresolved:
-        yield _row("still open", f"{len(plan.unresolved)} values a lab must supply before this can run")
+        yield _row("still open", f"{counted(plan.unresolved, 'value')} for a lab to supply before this can run")
 
 
 def _time(seconds: int) -> str:

@@ -22,5 +22,5 @@ def read_plan(name: str) -> Plan | int:
         )
     except PlanError as error:
         return complain(f"{name}: {error}", error.hint)
-    except ValueError as error:
-        return complain(f"{name} is not a plan: {error}")
+    except ValueError:
+        return complain(f"{name} is not a plan: it is not UTF-8")
