@@ -24,6 +24,7 @@ from atomrun.bulk import judged, spec_frame
 from atomrun.conclude import Run, conclude
 from atomrun.gate import judge_all
 from atomrun.report.deck import deck
+from atomrun.report.material import Material
 from atomrun.results import CellResult, CellState, RunResult, StageResult, StageStatus
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,10 +142,9 @@ def _cell_result(index: int, cell: Cell) -> CellResult:
 def drawing(plan: Plan, count: int, repeats: int) -> bool:
     many = multiplied(plan, count)
     result = result_of(many)
-    logs = {f"cell-{number}.log": "a line of a log\n" * 100 for number in range(24)}
-    deck(result, plan, logs)  # what is cached once for all, is
-    html = deck(result, many, logs)
-    seconds = best(repeats, lambda: deck(result, many, logs))
+    material = Material({f"cell-{number}.log": "a line of a log\n" * 100 for number in range(24)})
+    html = deck(result, many, material)  # the charts' bundle is made once for all
+    seconds = best(repeats, lambda: deck(result, many, material))
     size = len(html.encode()) / 1e6
     print(f"deck of {count:,} cells x {len(NAMES)} specs")
     print(f"  {seconds:.2f} s (at most {DECK_S:g}), {size:.2f} MB (at most {DECK_MB:g})")

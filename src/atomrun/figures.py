@@ -35,11 +35,12 @@ def comparison(verdict: Verdict) -> tuple[str, str, str]:
     if verdict.actual is None or verdict.bound is None:
         actual = "–" if verdict.actual is None else number(verdict.actual)
         return actual, "" if verdict.bound is None else f"{sign} {number(verdict.bound)}".strip(), margin
-    digits = next(
-        (count for count in range(4, 17) if number(verdict.actual, count) != number(verdict.bound, count)), 4
-    )
-    actual = number(verdict.actual, digits if verdict.actual != verdict.bound else 4)
-    return actual, f"{sign} {number(verdict.bound, 4)}".strip(), margin
+    bound, digits = number(verdict.bound), 4
+    shown, other = number(verdict.actual), bound
+    while shown == other and verdict.actual != verdict.bound and digits < 16:
+        digits += 1
+        shown, other = number(verdict.actual, digits), number(verdict.bound, digits)
+    return shown, f"{sign} {bound}".strip(), margin
 
 
 def figure(cell: CellResult, metric: str) -> str:

@@ -19,7 +19,7 @@ from atomcfg.schemas import load_schema, schema_names, schema_text
 from atomcfg.tokens import Token
 
 FREE = {"metadata", "gen_kwargs", "set"}  # objects that may hold anything
-INPUTS = tuple(name for name in schema_names() if name not in ("plan", "results"))
+INPUTS = tuple(name for name in schema_names() if name not in ("plan", "report", "results"))
 FLAT, PROFILES = load_schema("config-flat"), load_schema("config-profiles")
 
 

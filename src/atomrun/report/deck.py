@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 from attrs import frozen
@@ -12,13 +12,18 @@ from markupsafe import Markup
 from atomcfg.metrics import Tier
 from atomcfg.plan import Plan
 from atomcfg.shell import quoted
-from atomrun.figures import FIGURES, duration, figure, number, visible
+from atomrun.figures import FIGURES, duration, figure, visible
 from atomrun.gate import tiers
 from atomrun.results import BlockResult, CellState, ExitCode, RunResult, RunVerdict, StageStatus
 from atomrun.wording import counts, headline, is_rehearsal
 
-from .charts import BOX, charts
-from .views import Group, groups, rows, tone_of, tracks
+from . import interactive
+from .charts import BOX, drawn
+from .curves import Curve, curves
+from .details import Details
+from .material import Material
+from .versus import Versus, versus
+from .views import groups, rows, tone_of, tracks
 
 __all__ = ["deck"]
 
@@ -49,49 +54,88 @@ class _Check:
     block: BlockResult
     tone: str
     took: str
-    values: tuple[tuple[str, str], ...]
-    groups: tuple[Group, ...]
+    detail: int
 
 
-def deck(result: RunResult, plan: Plan, logs: Mapping[str, str]) -> str:
-    """The HTML document. `logs` are texts by title (the first error, ends of logs), already redacted."""
-    rehearsal = is_rehearsal(result)
-    found = {outcome.tier for cell in result.cells for outcome in tiers(cell.verdicts)}
-    columns = tuple(tier.value for tier in Tier if tier in found)
-    curves = charts(result, plan)
+def deck(result: RunResult, plan: Plan, material: Material) -> str:
+    """The HTML document. The texts of `material` are already redacted.
+
+    With the extra `report` its curves are interactive; without, they are drawn as they are.
+    """
+    details = Details()
+    shown = curves(result, plan, material.polls)
+    compared = versus(material.panels)
     return _template().render(
+        **_verdict(result),
+        **_cells(result, plan, details),
+        **_curves(shown),
         result=result,
         plan=plan,
-        rehearsal=rehearsal,
-        headline=headline(result),
-        tone=_TONES[result.verdict],
-        exit_code=ExitCode.of(result.verdict),
-        counts=counts(result),
-        took=duration(result.seconds),
-        tiles=_tiles(result),
-        reasons=tuple(_reason(text, result) for text in result.reasons[:_REASONS]),
-        hints=tuple(dict.fromkeys(filter(None, _hints(result))))[:4],
-        sections=(
-            ("Gates", result.cells),
-            ("Figures", result.cells),
-            ("Curves", curves),
-            ("Checks", result.blocks),
-            ("Timeline", result.stages),
-            ("Logs", logs),
-            ("Provenance", True),
-            ("Reproduce", True),
-        ),
-        columns=columns,
-        rows=rows(result, plan, columns),
-        figures=tuple(FIGURES.values()),
-        checks=tuple(_check(block, rehearsal) for block in result.blocks),
-        charts=curves,
-        box=BOX,
+        sections=_sections(result, material, bool(shown), compared),
+        checks=tuple(_check(block, is_rehearsal(result), details) for block in result.blocks),
+        compared=compared,
         tracks=tracks(result),
         waiting=duration(sum(stage.waiting for stage in result.stages)),
         provenance=_provenance(result, plan),
         reproduce=_reproduce(result, plan),
-        logs=[(name, text.splitlines()) for name, text in logs.items()],
+        logs=[(name, text.splitlines()) for name, text in material.logs.items()],
+        details=Markup(details.text()),  # noqa: S704 - escaped there
+    )
+
+
+def _verdict(result: RunResult) -> dict[str, object]:
+    """What the head of the page says."""
+    return {
+        "rehearsal": is_rehearsal(result),
+        "headline": headline(result),
+        "tone": _TONES[result.verdict],
+        "exit_code": ExitCode.of(result.verdict),
+        "counts": counts(result),
+        "took": duration(result.seconds),
+        "tiles": _tiles(result),
+        "reasons": tuple(_reason(text, result) for text in result.reasons[:_REASONS]),
+        "hints": tuple(dict.fromkeys(filter(None, _hints(result))))[:4],
+    }
+
+
+def _cells(result: RunResult, plan: Plan, details: Details) -> dict[str, object]:
+    """The matrix of cells and tiers, and the table of figures."""
+    found = {outcome.tier for cell in result.cells for outcome in tiers(cell.verdicts)}
+    columns = tuple(tier.value for tier in Tier if tier in found)
+    matrix = tuple((row, details.add(row.groups, row.values)) for row in rows(result, plan, columns))
+    execute = _reproduce(result, plan)[-1]
+    return {
+        "columns": columns,
+        "figures": tuple(FIGURES.values()),
+        "rows": matrix,
+        "again": [f"{execute} --cell {quoted([row.id])}" for row, _ in matrix],
+    }
+
+
+def _curves(shown: tuple[Curve, ...]) -> dict[str, object]:
+    """The drawings, and what makes them interactive if the extra is there."""
+    live = bool(shown) and interactive.available()
+    return {
+        "charts": tuple(map(drawn, shown)),
+        "box": BOX,
+        "specifications": Markup(interactive.specifications(shown)) if live else None,  # noqa: S704 - escaped there
+        "bundle": Markup(interactive.bundle()) if live else None,  # noqa: S704 - a program
+    }
+
+
+def _sections(
+    result: RunResult, material: Material, curved: bool, compared: tuple[Versus, ...]
+) -> tuple[tuple[str, bool], ...]:
+    return (
+        ("Gates", bool(result.cells)),
+        ("Figures", bool(result.cells)),
+        ("Curves", curved),
+        ("Checks", bool(result.blocks)),
+        ("Compared", bool(compared)),
+        ("Timeline", bool(result.stages)),
+        ("Logs", bool(material.logs)),
+        ("Provenance", True),
+        ("Reproduce", True),
     )
 
 
@@ -146,13 +190,12 @@ def _tiles(result: RunResult) -> tuple[tuple[str, str, str], ...]:
     return (*tiles, (duration(result.seconds), "wall time", ""))
 
 
-def _check(block: BlockResult, rehearsal: bool) -> _Check:
+def _check(block: BlockResult, rehearsal: bool, details: Details) -> _Check:
     return _Check(
         block=block,
         tone=tone_of(block.status),
         took=duration(block.seconds),
-        values=tuple((name, number(value)) for name, value in block.values.items()),
-        groups=groups(block.verdicts, rehearsal),
+        detail=details.add(groups(block.verdicts, rehearsal), block.values),
     )
 
 

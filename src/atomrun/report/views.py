@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from atomcfg.metrics import Tier, find
+from atomcfg.metrics import Tier
 from atomcfg.plan import Plan
 from atomcfg.shell import quoted
 from atomcfg.tokens import Token, fill
-from atomrun.figures import FIGURES, comparison, duration, figure, number
+from atomrun.figures import FIGURES, comparison, duration, figure
 from atomrun.gate import TierOutcome, tiers
 from atomrun.results import CellResult, RunResult, StageResult, StageStatus, Status, Verdict
+from atomrun.sweep import past_knee
 from atomrun.wording import cell_word, is_rehearsal, status_word
 
-__all__ = ["Group", "Row", "Track", "groups", "rows", "tracks"]
+__all__ = ["Gate", "Group", "Row", "Track", "groups", "rows", "tone_of", "tracks"]
 
 _TONES = {
     Status.PASS: "good",
@@ -74,7 +75,7 @@ class Group:
 
 @frozen
 class Row:
-    """One cell, or one check with specs: its line in the matrix and what it opens to."""
+    """One cell: its line in the matrix and what it opens to. `past` says that it lies beyond its sweep's knee."""
 
     anchor: str
     id: str
@@ -83,11 +84,12 @@ class Row:
     tone: str
     reason: str
     hint: str
+    past: str
     closest: str
     chips: tuple[Chip | None, ...]
     groups: tuple[Group, ...]
     figures: tuple[str, ...]  # as `FIGURES`
-    values: tuple[tuple[str, str, str], ...]
+    values: Mapping[str, float]  # that no spec bounds
     command: str
     took: str
 
@@ -113,8 +115,14 @@ class Track:
 def rows(result: RunResult, plan: Plan, columns: Sequence[str]) -> tuple[Row, ...]:
     """The matrix, in the plan's order; `columns` are the tiers that it shows."""
     commands = {cell.id: command(cell.argv) for cell in plan.cells}
+    past = past_knee(plan, result.cells)
+    rehearsal = is_rehearsal(result)
     return tuple(
-        _row(f"cell-{index}", cell, columns, commands.get(cell.id, ""), is_rehearsal(result))
+        evolve(
+            _row(f"cell-{index}", cell, columns, rehearsal),
+            command=commands.get(cell.id, ""),
+            past=past.get(cell.id, ""),
+        )
         for index, cell in enumerate(result.cells)
     )
 
@@ -150,7 +158,7 @@ def tone_of(word: str) -> str:
     return next((tone for tone, words in _WORDS.items() if word in words), "calm")
 
 
-def _row(anchor: str, cell: CellResult, columns: Sequence[str], client: str, rehearsal: bool) -> Row:
+def _row(anchor: str, cell: CellResult, columns: Sequence[str], rehearsal: bool) -> Row:
     outcomes = {outcome.tier: outcome for outcome in tiers(cell.verdicts)}
     word = cell_word(cell, tuple(outcomes.values()), rehearsal)
     gated = {verdict.metric for verdict in cell.verdicts}
@@ -162,12 +170,13 @@ def _row(anchor: str, cell: CellResult, columns: Sequence[str], client: str, reh
         tone=tone_of(word),
         reason=cell.reason,
         hint=cell.hint,
+        past="",
         closest=_closest(cell.verdicts),
         chips=tuple(_chip(outcomes[tier], rehearsal) if tier in outcomes else None for tier in columns),
         groups=groups(cell.verdicts, rehearsal),
         figures=tuple(figure(cell, name) for name in FIGURES),
-        values=tuple(_value(name, value) for name, value in sorted(cell.values.items()) if name not in gated),
-        command=client,
+        values={name: value for name, value in cell.values.items() if name not in gated},
+        command="",
         took=duration(cell.seconds),
     )
 
@@ -181,11 +190,6 @@ def _closest(verdicts: Iterable[Verdict]) -> str:
     ]
     margin, metric = min(margins, default=(0.0, ""))
     return f"{metric} {margin:+.1f} %" if metric else ""
-
-
-def _value(name: str, value: float) -> tuple[str, str, str]:
-    known = find(name)
-    return name, number(value), known.unit if known else ""
 
 
 def _chip(outcome: TierOutcome, rehearsal: bool) -> Chip:

@@ -1,32 +1,27 @@
 from __future__ import annotations
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.judging import make_plan, make_result, mixed_plan
+from tests.judging import make_result, mixed_plan
 
-from atomrun.report.charts import BOX, Chart, _round_steps, charts
+from atomrun.report.charts import BOX, Chart, _round_steps, drawn
+from atomrun.report.curves import FRONT, Curve, Point, curves
 
 PLAN = mixed_plan()
 
 
 def found() -> tuple[Chart, ...]:
-    return charts(make_result(PLAN), PLAN)
+    return tuple(map(drawn, curves(make_result(PLAN), PLAN, {})))
 
 
-def test_curves_are_of_valid_cells() -> None:
-    throughput, ttft, tpot, efficiency = found()
-    assert [chart.y_label for chart in (throughput, ttft, tpot, efficiency)] == ["tok/s", "ms", "ms", "tok/s/GPU"]
-    (line,) = throughput.lines
-    assert line.name == "1024/1024"
-    assert [dot.label for dot in line.dots] == [
-        "balanced0-conc16: 3,200 tok/s",
-        "balanced0-conc32: 2,500 tok/s",
-        "balanced0-conc64: 3,200 tok/s",
-    ]
+def test_a_curve_is_drawn_with_its_labels() -> None:
+    chart = found()[0]
+    (line,) = chart.lines
+    assert (chart.x_label, chart.y_label, line.name, line.tone) == ("concurrency", "tok/s", "1024/1024", "s0")
+    assert line.dots[0].label == "balanced0-conc16: 3,200 tok/s"
     assert [dot.anchor for dot in line.dots] == ["cell-0", "cell-1", "cell-2"]
-    assert [tick.label for tick in throughput.x_ticks] == ["16", "32", "64"]
+    assert [tick.label for tick in chart.x_ticks] == ["16", "32", "64"]
 
 
 def test_points_lie_in_the_box_and_higher_is_up() -> None:
@@ -39,31 +34,27 @@ def test_points_lie_in_the_box_and_higher_is_up() -> None:
     assert first.x < second.x
 
 
-def test_one_point_is_no_curve() -> None:
-    result = make_result(PLAN)
-    assert charts(evolve(result, cells=result.cells[:1]), PLAN) == ()
-    assert charts(make_result(make_plan()), make_plan()) == ()
+def test_doubling_stands_at_equal_steps() -> None:
+    xs = [dot.x for dot in found()[0].lines[0].dots]
+    assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1], abs=0.11)
 
 
-def test_a_cell_without_the_figure_is_left_out() -> None:
-    result = make_result(PLAN)
-    first, second, third, *_ = result.cells
-    bare = evolve(first, values={})
-    chart = charts(evolve(result, cells=(bare, second, third)), PLAN)[0]
-    assert [dot.anchor for dot in chart.lines[0].dots] == ["cell-1", "cell-2"]
+def test_points_at_one_x_stand_in_the_middle() -> None:
+    points = (Point(16, 1, "a"), Point(16, 2, "b"))
+    chart = drawn(Curve("t", "x", "y", {"line": points}, doubling=True, levels=(16,)))
+    assert {dot.x for dot in chart.lines[0].dots} == {(BOX.left + BOX.width - BOX.right) / 2}
 
 
-def test_cells_at_one_concurrency_stand_in_the_middle() -> None:
-    cells = tuple(evolve(cell, concurrency=16, isl=512 * rank) for rank, cell in enumerate(PLAN.cells, 1))
-    plan = evolve(PLAN, cells=cells)
-    chart = charts(make_result(PLAN), plan)[0]
-    assert {dot.x for line in chart.lines for dot in line.dots} == {(BOX.left + BOX.width - BOX.right) / 2}
+def test_the_front_has_a_tone_of_its_own() -> None:
+    points = (Point(1, 1, "a"), Point(2, 2, "b"))
+    chart = drawn(Curve("t", "x", "y", {"a": points, FRONT: points}))
+    assert [line.tone for line in chart.lines] == ["s0", "front"]
 
 
-def test_no_more_lines_than_can_be_told_apart() -> None:
-    plan = mixed_plan(12)
-    cells = tuple(evolve(cell, isl=512 * rank) for rank, cell in enumerate(plan.cells, 1))
-    assert {len(chart.lines) for chart in charts(make_result(plan), evolve(plan, cells=cells))} == {6}
+def test_no_more_labels_than_fit() -> None:
+    levels = tuple(float(level) for level in range(1, 41))
+    chart = drawn(Curve("t", "x", "y", {"a": tuple(Point(x, x, "") for x in levels)}, levels=levels))
+    assert [tick.label for tick in chart.x_ticks] == [str(level) for level in range(1, 41, 4)]
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from attrs import evolve
 from tests.judging import make_plan, make_result, make_spec, mixed_plan
 
 from atomcfg.plan import Container, InputFile, Plan
+from atomrun.comparison import Panel, framework_parity, prev_run, sheet_of
 from atomrun.gate import judge_all
 from atomrun.report.deck import deck
+from atomrun.report.material import Material
 from atomrun.results import BlockResult, RunResult, RunVerdict, StageResult, StageStatus
 
 PLAN = mixed_plan()
@@ -26,13 +30,16 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
+        self.data: dict[str, object] = {}
         self._raw = ""
+        self._id = ""
         self.feed(html)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
         self._raw = tag if tag in ("script", "style") else ""
+        self._id = dict(attrs).get("id") or ""
 
     def handle_endtag(self, tag: str) -> None:
         self._raw = "" if tag == self._raw else self._raw
@@ -40,6 +47,8 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._raw:
             self.texts.append(data)
+        elif self._id:
+            self.data[self._id] = json.loads(data)
 
     @property
     def text(self) -> str:
@@ -51,9 +60,37 @@ class Page(HTMLParser):
     def attributes(self, name: str) -> list[str]:
         return [value for _, found in self.elements if (value := found.get(name)) is not None]
 
+    @property
+    def opened(self) -> list[list[dict[str, object]]]:
+        """What each cell and check opens to, as the script reads it: gates by owner."""
+        content: Any = self.data["details"]
+        return [list(self._gates(content["names"], groups)) for groups, _ in content["items"]]
 
-def page(result: RunResult = RESULT, plan: Plan = PLAN, logs: Mapping[str, str] = LOGS) -> Page:
-    return Page(deck(result, plan, logs))
+    @staticmethod
+    def _gates(names: list[str], groups: Any) -> Iterator[dict[str, object]]:
+        keys = (
+            "metric",
+            "word",
+            "tone",
+            "bound",
+            "unit",
+            "reason",
+            "actual",
+            "margin",
+            "room",
+            "source",
+            "vacuous",
+        )
+        for tier, word, _, reason, gates in groups:
+            yield {"tier": names[tier], "word": names[word], "reason": names[reason], "gates": len(gates)}
+            for gate in gates:
+                yield dict(zip(keys, [*(names[at] for at in gate[:6]), *gate[6:]], strict=True))
+
+
+def page(
+    result: RunResult = RESULT, plan: Plan = PLAN, logs: Mapping[str, str] = LOGS, panels: tuple[Panel, ...] = ()
+) -> Page:
+    return Page(deck(result, plan, Material(logs, panels=panels)))
 
 
 def test_the_page_is_self_contained() -> None:
@@ -65,7 +102,9 @@ def test_the_page_is_self_contained() -> None:
     assert all(target.startswith("#") for target in found.attributes("href"))
     (policy,) = [at["content"] for tag, at in found.elements if tag == "meta" and "http-equiv" in at]
     assert str(policy).startswith("default-src 'none';")
-    assert "url(" not in deck(RESULT, PLAN, {})
+    style = deck(RESULT, PLAN, Material()).partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
 
 
 def test_every_link_leads_somewhere_and_no_id_is_given_twice() -> None:
@@ -82,15 +121,24 @@ def test_the_verdict_and_why() -> None:
     assert "atomrun cleanup run-1" in text
 
 
-def test_every_verdict_has_its_row() -> None:
-    """A row per verdict, and one per tier above them: nothing is left out and nothing shown twice."""
-    found = page()
-    tones = ("good", "bad", "void", "warn", "calm")
-    verdicts = [verdict for cell in RESULT.cells for verdict in cell.verdicts]
-    assert sum(found.count("tr", **{"class": tone}) for tone in tones) == len(verdicts)
-    assert sum(found.count("tr", **{"class": f"tier {tone}"}) for tone in tones) == 6 * len(RESULT.cells)
-    for part in ("2,500", "≥ 3,000", "-16.7 %", "threshold.json:10", "cannot fail", "null in the artifact"):
-        assert part in found.text
+def test_every_verdict_is_found_where_its_cell_opens() -> None:
+    """Nothing is left out and nothing shown twice."""
+    for cell, opened in zip(RESULT.cells, page().opened, strict=False):
+        gates = [gate for gate in opened if "metric" in gate]
+        assert sorted(str(gate["metric"]) for gate in gates) == sorted(item.metric for item in cell.verdicts)
+        assert sum(int(str(tier["gates"])) for tier in opened if "tier" in tier) == len(cell.verdicts)
+
+
+def test_a_verdict_is_shown_whole() -> None:
+    gates = {gate["metric"]: gate for gate in page().opened[1] if "metric" in gate}
+    assert gates["output_throughput"] == {
+        "metric": "output_throughput", "word": "FAIL", "tone": "bad", "actual": "2,500", "bound": "≥ 3,000",
+        "reason": "", "unit": "tok/s", "margin": "-16.7 %", "room": -0.33,
+        "source": "threshold.json:10", "vacuous": 0,
+    }  # fmt: skip
+    assert gates["mean_tpot_ms"]["vacuous"] == 1
+    skipped = {gate["metric"]: gate for gate in page().opened[2] if "metric" in gate}["p99_ttft_ms"]
+    assert (skipped["word"], skipped["reason"], skipped["room"]) == ("SKIPPED", "null in the artifact", None)
 
 
 def test_every_cell_can_be_opened() -> None:
@@ -101,10 +149,19 @@ def test_every_cell_can_be_opened() -> None:
 
 
 def test_margins_are_drawn_within_their_bar() -> None:
-    rooms = [float(style.removeprefix("--room:")) for style in page().attributes("style") if "--room" in style]
+    rooms = [gate["room"] for opened in page().opened for gate in opened if gate.get("room") is not None]
     assert rooms
-    assert all(-1 <= room <= 1 for room in rooms)
-    assert -0.33 in rooms
+    assert all(-1 <= float(str(room)) <= 1 for room in rooms)
+
+
+def test_a_cell_past_the_knee_says_so_where_its_bound_fails() -> None:
+    assert "past the knee of its sweep: 32 requests at once bring -22 % throughput over 16" in page().text
+
+
+def test_each_cell_tells_how_to_run_it_alone() -> None:
+    text = page().text
+    assert "atomrun execute plan.json --cell balanced0-conc32" in text
+    assert "atomrun rehearse plan.json --cell balanced0-conc32" in page(evolve(RESULT, transport="rehearsal")).text
 
 
 def test_the_timeline_shows_time_lost_waiting() -> None:
@@ -139,7 +196,9 @@ def test_a_check_that_failed_is_open_with_its_findings() -> None:
     assert found.count("details", **{"class": "check"}) == 1
     assert [at["class"] for _, at in found.elements if "open" in at] == ["check"]
     assert "20 of 1319 samples" in found.text
-    assert "gsm8k.exact_match__strict-match FAIL 0.8 ≥ 0.9 score -11.1 %" in found.text
+    gate = found.opened[-1][1]
+    assert (gate["metric"], gate["word"], gate["actual"]) == ("gsm8k.exact_match__strict-match", "FAIL", "0.8")
+    assert (gate["bound"], gate["margin"]) == ("≥ 0.9", "-11.1 %")
 
 
 def test_provenance_and_how_to_reproduce() -> None:
@@ -208,6 +267,20 @@ def test_a_reason_leads_to_the_cell_with_the_longest_name() -> None:
     assert links[start : start + 2] == ["#cell-1", "#cell-0"]
 
 
+def test_comparisons_stand_beside_what_differs() -> None:
+    ours = sheet_of(RESULT, PLAN)
+    theirs = evolve(ours, run_id="run-0", image="rocm/atom:0")
+    first = evolve(theirs.cells[0], values={"output_throughput": 3300.0, "total_token_throughput": 6300.0})
+    panel = prev_run(ours, evolve(theirs, cells=(first, *theirs.cells[1:])), "old.json")
+    text = page(panels=(panel, framework_parity(ours, theirs, "x.json"))).text
+    assert "Throughput against the previous run run-0 (atom on mi3xx, INFRASTRUCTURE)" in text
+    assert "what differs here there image not known rocm/atom:0" in text
+    assert "balanced0-conc16 output_throughput 3,200 3,300 tok/s -3.0 %" in text
+    assert "both runs are of driver atom" in text
+    assert "#compared" in page(panels=(panel,)).attributes("href")
+    assert "#compared" not in page(panels=(prev_run(ours, None),)).attributes("href")
+
+
 def test_hostile_text_stays_text_everywhere() -> None:
     spec = judge_all(HOSTILE, [make_spec("failed", "max", 0)], {"failed": 1}, {}, {f"{HOSTILE}/failed": HOSTILE})
     cell = evolve(RESULT.cells[3], id=HOSTILE, key=HOSTILE, reason=HOSTILE, hint=HOSTILE, verdicts=spec)
@@ -225,11 +298,13 @@ def test_hostile_text_stays_text_everywhere() -> None:
         warnings=(HOSTILE,),
         facts={HOSTILE: HOSTILE},
     )
-    html = deck(result, PLAN, {HOSTILE: HOSTILE})
+    html = deck(result, PLAN, Material({HOSTILE: HOSTILE}))
     found = Page(html)
-    assert found.count("script") == 1
+    assert found.count("script") == deck(RESULT, PLAN, Material()).count("<script")
+    assert "<script>alert" not in html
     assert found.count("img") == 0
     assert "\x1b" not in html
     assert "\u202e" not in html
-    assert found.text.count(HOSTILE_SHOWN) > 20
+    assert found.text.count(HOSTILE_SHOWN) > 15
+    assert [gate["source"] for gate in found.opened[3] if "metric" in gate] == [HOSTILE_SHOWN]
     assert f"{HOSTILE_SHOWN}: 1.0 s. {HOSTILE_SHOWN}" in found.attributes("title")

@@ -12,11 +12,11 @@ from atomrun.resultio import load
 
 PLAN = mixed_plan()
 RESULT = make_result(PLAN)
-NAMES = ["verdicts.json", "summary.md", "report.html", "metrics.parquet", "junit.xml"]
+NAMES = ["verdicts.json", "report.json", "summary.md", "report.html", "metrics.parquet", "junit.xml"]
 
 
 def test_every_report_is_written_and_can_be_read(tmp_path: Path) -> None:
-    paths = write(tmp_path, RESULT, PLAN, {"server.log": "ready"})
+    paths = write(tmp_path, RESULT, PLAN)
     assert [path.name for path in paths] == NAMES
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(NAMES)
     assert load((tmp_path / "verdicts.json").read_text()) == RESULT
@@ -29,12 +29,12 @@ def test_every_report_is_written_and_can_be_read(tmp_path: Path) -> None:
 def test_writing_again_replaces(tmp_path: Path) -> None:
     for name in NAMES:
         (tmp_path / name).write_text("old")
-    write(tmp_path, RESULT, PLAN, {})
+    write(tmp_path, RESULT, PLAN)
     assert load((tmp_path / "verdicts.json").read_text()) == RESULT
     assert not [path for path in tmp_path.iterdir() if path.read_bytes() == b"old"]
 
 
 def test_without_junitparser_its_report_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert [path.name for path in write(tmp_path, RESULT, PLAN, {})] == NAMES[:-1]
+    assert [path.name for path in write(tmp_path, RESULT, PLAN)] == NAMES[:-1]
     assert not (tmp_path / "junit.xml").exists()
