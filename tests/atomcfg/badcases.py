@@ -75,7 +75,7 @@ def _config(data: bytes, dialect: str) -> bytes | None:
         return data
     try:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None  # the fault is in the text, not in what it says
     if not isinstance(value, dict) or {"profiles", "server_params"} & set(value):
         return None

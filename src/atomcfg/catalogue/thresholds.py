@@ -33,8 +33,8 @@ ENTRIES = (
         "A804",
         "The threshold file has no such profile",
         "A threshold file with profiles is read at the config's profile; threshold_profile names another.",
-        '{"threshold_profile": "fast"}',
-        '{"threshold_profile": "perf"}',
+        '{"profiles": {"perf": {"threshold_profile": "fast"}}}',
+        '{"profiles": {"perf": {"threshold_profile": "perf"}}}',
     ),
     Entry(
         "A805",

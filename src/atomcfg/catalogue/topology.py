@@ -56,15 +56,15 @@ ENTRIES = (
         "A602",
         "This is no user name",
         "The name becomes part of commands and paths on the nodes.",
-        '{"username": "alice; id"}',
+        '{"username": "alice@lab"}',
         '{"username": "alice"}',
     ),
     Entry(
         "A603",
         "This is no address",
         "Nodes are named by host name or IP address.",
-        '{"node_dict": {"gpu 1": {}}}',
-        '{"node_dict": {"gpu1": {}}}',
+        '{"node_dict": {"[::1]": {}}}',
+        '{"node_dict": {"::1": {}}}',
     ),
     Entry(
         "A604",
@@ -92,8 +92,8 @@ ENTRIES = (
         "master_addr is none of the cluster's addresses",
         "The ranks meet at master_addr, normally the head's vpc_ip. An address that no node is known by is mostly a "
         "leftover of another cluster.",
-        '{"params": {"master_addr": "10.9.9.9"}}',
-        '{"params": {"master_addr": "10.0.0.1"}}',
+        '{"params": {"nnodes": 2, "master_addr": "10.9.9.9"}}',
+        '{"params": {"nnodes": 2, "master_addr": "10.0.0.1"}}',
     ),
     Entry(
         "A608",

@@ -161,7 +161,7 @@ ENTRIES = (
         "A425",
         "This is no container name",
         "Container engines take letters, digits, _ . and -, beginning with a letter or digit.",
-        '{"container": {"name": "x --privileged"}}',
+        '{"container": {"name": "atom_{paths.models_dir}"}}',
         '{"container": {"name": "atom_mi3xx"}}',
     ),
     Entry(
@@ -173,9 +173,9 @@ ENTRIES = (
     ),
     Entry(
         "A428",
-        "A control character in a name or path",
+        "A backtick or a control character in a name or path",
         "Ids and paths end up in file names, labels and tables; a newline or a backtick in one is never meant.",
-        '{"model": {"id": "org/model\\n"}}',
+        '{"model": {"id": "org/`model`"}}',
         '{"model": {"id": "org/model"}}',
     ),
     Entry(

@@ -152,7 +152,8 @@ def _log_dir(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
             hint = "add a volume that holds it, for example " + f'"{log_dir}:{log_dir}"'
             found.error("A611", f"no volume shows log_dir {log_dir} in the container", span, hint)
     elif container is not None and inside(container.mounts, log_dir) is None:
-        found.warning("A611", f"no volume is known to show log_dir {log_dir} in the container", span)
+        hint = "right if a volume that a lab must still supply holds it"
+        found.warning("A611", f"no volume is known to show log_dir {log_dir} in the container", span, hint)
 
 
 def _plain_text(settings: Settings, _driver: Driver, found: Diagnostics) -> None:

@@ -36,6 +36,7 @@ _ADVICE = (
 
 _TOML_ADVICE = (
     ("Cannot overwrite", "the key is given twice; keep one"),
+    ("Unterminated string", "close the quotation mark"),
     ("Invalid value", 'texts stand in quotation marks: key = "text"'),
     ("Invalid statement", "keys with brackets, braces or spaces stand in quotation marks"),
 )
