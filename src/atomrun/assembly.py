@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from atomcfg.plan import Node, Plan
 from atomcfg.planio import dump_plan
@@ -24,14 +24,14 @@ from .events import Event, EventKind, Sink, stamped
 from .findings import Finding
 from .folder import RunFolder, run_id_of
 from .host import Host
-from .journal import Journal
+from .journal import Journal, read_journal
 from .redact import Redactor
 from .rehearsal.mapping import Mapped, map_plan
 from .results import StageStatus
 from .secrets import Secret, SecretError, read_secret
 from .signals import Interrupts
 
-__all__ = ["CHECKS", "Request", "assembled", "left_out"]
+__all__ = ["CHECKS", "Request", "assembled", "left_out", "reopened"]
 
 CHECKS = ("functional", "accuracy", "long_context", "mtp_quality", "quant_parity", "gpu_metrics", "dmesg")
 """The stages that can be left out by name."""
@@ -50,24 +50,43 @@ class Request:
 @contextmanager
 def assembled(plan: Plan, request: Request, sink: Sink, interrupts: Interrupts) -> Iterator[RunContext]:
     """A run, ready to be executed; no node was asked anything yet. Its files stay, a rehearsal's nodes do not."""
-    began, start = datetime.now(UTC), time.monotonic()
+    began = datetime.now(UTC)
+    secrets, findings = _secrets(plan, lenient=request.transport == "rehearsal")
+    redactor = Redactor(secrets.values())
+    run_id = run_id_of(plan.stem, plan.digest, began)
+    folder = RunFolder.create(request.runs, run_id, redactor)
+    folder.keep("plan.json", dump_plan(plan).encode())
+    record = Record(findings=findings, deselected=dict(request.leave_out))
+    with _context(plan, request, folder, began, sink, interrupts) as run:
+        run.journal.write("run", id=run_id, digest=plan.digest, owner=run.owner, transport=request.transport)
+        run.emit(Event(EventKind.RUN, run_id, "began", str(folder.path), {"cells": len(plan.cells)}))
+        yield evolve(run, secrets=secrets, record=record)
+
+
+@contextmanager
+def reopened(folder: Path, plan: Plan, sink: Sink, interrupts: Interrupts) -> Iterator[RunContext]:
+    """A run that ended or died, by its folder and the plan in it; its journal goes on."""
+    first = next(iter(read_journal(folder / "journal.jsonl")), {})
+    request = Request(folder.parent, str(first.get("transport", "ssh")))
+    kept = RunFolder(folder, Redactor())
+    with _context(plan, request, kept, datetime.now(UTC), sink, interrupts) as run:
+        yield run
+
+
+@contextmanager
+def _context(
+    plan: Plan, request: Request, folder: RunFolder, began: datetime, sink: Sink, interrupts: Interrupts
+) -> Iterator[RunContext]:
+    start, run_id = time.monotonic(), folder.path.name
 
     def now() -> float:
         return time.monotonic() - start
 
-    secrets, findings = _secrets(plan, lenient=request.transport == "rehearsal")
-    redactor = Redactor(secrets.values())
-    run_id = run_id_of(plan.stem, plan.digest, began)
     with ExitStack() as stack:
-        folder = RunFolder.create(request.runs, run_id, redactor)
-        folder.keep("plan.json", dump_plan(plan).encode())
-        journal = Journal(folder.path / "journal.jsonl", redactor.text, now)
+        journal = Journal(folder.path / "journal.jsonl", folder.redactor.text, now)
         stack.callback(journal.close)
-        emit = stamped(sink, now, redactor.text)
         owner = f"{_user()}@{socket.gethostname()}"
         mapped = _mapped(plan, request, stack)
-        journal.write("run", id=run_id, digest=plan.digest, owner=owner, transport=request.transport)
-        emit(Event(EventKind.RUN, run_id, "began", str(folder.path), {"cells": len(plan.cells)}))
         yield RunContext(
             plan=plan,
             run_id=run_id,
@@ -77,14 +96,13 @@ def assembled(plan: Plan, request: Request, sink: Sink, interrupts: Interrupts) 
             nodes=_nodes(plan, request.transport, run_id, mapped),
             folder=folder,
             journal=journal,
-            emit=emit,
-            redactor=redactor,
-            secrets=secrets,
+            emit=stamped(sink, now, folder.redactor.text),
+            redactor=folder.redactor,
+            secrets={},
             interrupts=interrupts,
             values=run_values(run_id, owner, plan.digest, plan.paths, mapped.values if mapped else {}),
             began=began,
             now=now,
-            record=Record(findings=findings, deselected=dict(request.leave_out)),
         )
 
 

@@ -41,7 +41,7 @@ class RunFolder:
 
     def __init__(self, path: Path, redactor: Redactor) -> None:
         self.path = path
-        self._redactor = redactor
+        self.redactor = redactor
 
     @classmethod
     def create(cls, runs: Path, run_id: str, redactor: Redactor) -> RunFolder:
@@ -53,7 +53,7 @@ class RunFolder:
     def keep(self, name: str, data: bytes) -> Path:
         """Write `data` as `name` (a relative path), without secrets."""
         path = self.path / name
-        write_whole(path, self._redactor.data(data))
+        write_whole(path, self.redactor.data(data))
         return path
 
     def keep_log(self, name: str, data: bytes) -> Path:

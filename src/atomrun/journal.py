@@ -17,13 +17,18 @@ __all__ = ["Journal", "read_journal"]
 
 
 class Journal:
-    """Appends to `path`. `clean` takes secrets out of a line; `now` gives seconds since the run began."""
+    """Appends to `path`; of a file that is there, a line that a crash cut off is dropped, and numbers go on.
+
+    `clean` takes secrets out of a line; `now` gives seconds since the run began.
+    """
 
     def __init__(self, path: Path, clean: Callable[[str], str], now: Callable[[], float]) -> None:
         self._file = path.open("ab", buffering=0)
+        written = path.read_bytes()
+        self._file.truncate(written.rfind(b"\n") + 1)
+        self._number = written.count(b"\n")
         self._clean, self._now = clean, now
         self._lock = threading.Lock()
-        self._number = 0
 
     def write(self, event: str, **fields: object) -> None:
         """One event, durable when this returns."""

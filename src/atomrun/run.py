@@ -10,12 +10,14 @@ from attrs import evolve, frozen
 
 from atomcfg.plan import Cell, Session
 
+from .adopt import adopt
 from .cells import incomplete_cell
 from .context import CellRun, RunContext, SessionRun
 from .events import Event, EventKind
+from .findings import verdict_of
 from .gate import failed_gates
 from .host import HostError
-from .outcomes import add_cell, failed, skipped
+from .outcomes import add_cell, failed, skipped, tell
 from .results import CellState, RunResult, StageResult, StageStatus
 from .signals import Interrupted
 from .stages.accuracy import accuracy
@@ -40,7 +42,7 @@ from .stages.stop import stop
 from .stages.teardown import teardown
 from .watch import Watch
 
-__all__ = ["STAGES", "Stage", "When", "check_only", "execute"]
+__all__ = ["STAGES", "Stage", "When", "check_only", "clean_up", "execute"]
 
 
 class When(Enum):
@@ -107,11 +109,18 @@ def execute(run: RunContext) -> RunResult:
 
 def check_only(run: RunContext) -> bool:
     """Look at the nodes, let go of them, and say whether a run could begin."""
-    checks = [stage for stage in STAGES if stage.run is preflight]
     try:
-        return all(_perform(run, stage).status is not StageStatus.FAILED for stage in checks)
+        return _perform(run, Stage(preflight, When.SETUP)).status is not StageStatus.FAILED
     finally:
-        _each_whatever_happens(run, [stage for stage in STAGES if stage.run is teardown])
+        _perform(run, Stage(teardown, When.END))
+
+
+def clean_up(run: RunContext) -> bool:
+    """Take over what a run left on its nodes, tear it down, and say whether all of them are clean."""
+    findings = adopt(run)
+    tell(run, findings)
+    reached = verdict_of("adopt", findings).status is not StageStatus.FAILED
+    return _perform(run, Stage(teardown, When.END)).status is StageStatus.OK and reached
 
 
 class _Enough(Exception):

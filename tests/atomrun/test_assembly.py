@@ -27,7 +27,7 @@ from .runs import container_plan, with_ranks
 @contextmanager
 def made(plan: Plan, runs: Path, transport: str = "ssh") -> Iterator[RunContext]:
     request = Request(runs, transport, leave_out={"c0": "left out"})
-    with assembled(seal_plan(plan), request, JsonSink(io.StringIO()), Interrupts()) as run:
+    with assembled(seal_plan(plan)[0], request, JsonSink(io.StringIO()), Interrupts()) as run:
         yield run
 
 

@@ -49,3 +49,14 @@ def test_writers_side_by_side_do_not_mix(path: Path) -> None:
         thread.join()
     journal.close()
     assert [line["n"] for line in read_journal(path)] == list(range(1, 81))
+
+
+def test_a_journal_goes_on_after_a_crash(path: Path) -> None:
+    first = Journal(path, str, lambda: 0.0)
+    first.write("one")
+    first.close()
+    path.write_bytes(path.read_bytes() + b'{"n": 2, "ev')
+    second = Journal(path, str, lambda: 0.0)
+    second.write("two")
+    second.close()
+    assert [(line["n"], line["event"]) for line in read_journal(path)] == [(1, "one"), (2, "two")]

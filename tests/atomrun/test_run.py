@@ -11,7 +11,7 @@ from atomcfg.plan import QuantParity
 from atomrun.context import Options
 from atomrun.host import Completed, HostError
 from atomrun.results import CellState, RunVerdict
-from atomrun.run import STAGES, check_only, execute
+from atomrun.run import STAGES, check_only, clean_up, execute
 
 from .runs import RUN_DIR, Fleet, answer, container_plan, healthy_host, host_script, probe, with_ranks
 
@@ -270,3 +270,41 @@ def test_artifacts_come_from_the_attempts_own_directory(fleet_of: FleetOf) -> No
     assert ("get", f"{RUN_DIR}/c0/results.json") in fleet.head.calls
     assert (fleet.run.folder.path / "artifacts/c0/results.json").is_file()
     assert (fleet.run.folder.path / "artifacts/c0/attempt.json").is_file()
+
+
+# --- giving back what a dead launcher left
+
+
+def test_what_a_dead_run_left_is_taken_over_and_torn_down(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    dead = fleet_of(container_plan(), host)
+    host.fail("release", HostError("10.0.0.1", "unreachable", "the launcher was killed"))
+    execute(dead.run)
+    assert host.owner is not None
+    fleet = fleet_of(container_plan(), host)
+    assert clean_up(fleet.run)
+    assert host.owner is None
+    assert fleet.told("finding") == [("lock", "ok", "was still held by this run")]
+    assert clean_up(fleet_of(container_plan(), host).run), "a second time there is nothing to do"
+
+
+def test_a_node_that_another_run_has_now_is_left_alone(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    host.owner = {"run": "other", "who": "bob@x", "since": "noon"}
+    fleet = fleet_of(container_plan(), host)
+    assert clean_up(fleet.run)
+    assert host.owner["run"] == "other"
+    assert "nothing of this run is left" in fleet.told("finding")[0][2]
+
+
+def test_a_node_that_cannot_be_reached_is_not_clean(fleet_of: FleetOf) -> None:
+    hosts = healthy_host(0), healthy_host(1)
+
+    def connect(rank: int) -> object:
+        if rank:
+            raise HostError("10.0.0.2", "unreachable", "connection timed out")
+        return hosts[0]
+
+    fleet = fleet_of(with_ranks(container_plan(), 2), *hosts, connect=connect)
+    assert not clean_up(fleet.run)
+    assert hosts[0].owner is None

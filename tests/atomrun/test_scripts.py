@@ -200,6 +200,22 @@ def test_a_place_without_a_run_directory_or_python(bin_: Path, tmp_path: Path, c
     assert run(bin_, "install", str(tmp_path / "t"), str(run_dir), env=env, shell=shell).returncode == code
 
 
+def test_only_an_empty_run_directory_is_forgotten(bin_: Path, tmp_path: Path) -> None:
+    for name, inside, stays in (
+        ("a", [".atomrun"], False),
+        ("b", [".atomrun", "x"], True),
+        ("c", ["x"], True),
+        ("d", [], True),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file in inside:
+            (folder / file).touch()
+        assert run(bin_, "forget_empty", str(folder)).returncode == 0
+        assert folder.exists() is stays
+    assert run(bin_, "forget_empty", str(tmp_path / "none")).returncode == 0
+
+
 def test_the_newest_file_is_by_the_date_in_its_name(bin_: Path, tmp_path: Path) -> None:
     for folder, name, text in (
         ("b", "results_2026-05-01T10-00-00.json", "old"),

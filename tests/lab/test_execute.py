@@ -263,3 +263,31 @@ def test_a_launcher_that_is_killed_leaves_the_node_to_its_lease(bench: Bench, no
         assert len(node.containers("label=atomrun.run")) == 1
         process.kill()
     assert_clean(node, within=40.0)
+
+
+def test_what_a_killed_launcher_left_can_be_cleaned_up_at_once(bench: Bench, node: Node) -> None:
+    plan = bench.plan("params.num_prompts=64", CELLS, FAULT.format("ESCAPE", 1))
+    with bench.executing(plan) as (process, events):
+        until(events, "bench")
+        process.kill()
+    run = bench.run_folder
+    refused = bench.execute(plan)
+    assert refused.code == 3
+    assert f"in use by run {run.name}" in refused.err
+    done = bench.tool("atomrun", "cleanup", str(run))
+    assert done.code == 0, done.err
+    assert_clean(node)
+
+
+def test_a_persistent_container_stays_and_is_attached_to(bench: Bench, node: Node) -> None:
+    plan = bench.plan("params.num_prompts=16", CELLS, "container.lifetime=persistent", "container.name=mine")
+    try:
+        for _ in range(2):
+            done = bench.execute(plan)
+            assert done.code == 0, done.err
+            (container,) = node.containers("name=mine")
+            assert container["State"] == "running"
+            assert "atomrun-" not in node.exec(["docker", "exec", "mine", "ls", "/tmp"]).stdout
+        assert "launch ok: 0 containers started" in done.err
+    finally:
+        node.exec(["docker", "rm", "-f", "mine"])

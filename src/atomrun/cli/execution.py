@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from argparse import Namespace
 from pathlib import Path
 from typing import NoReturn
 
 from atomcfg.plan import Plan
-from atomcfg.planio import PlanError, dump_plan, load_plan
-from atomrun.assembly import Request, assembled, left_out
+from atomcfg.planio import PlanError, load_plan
+from atomrun.assembly import Request, assembled, left_out, reopened
 from atomrun.context import Options, RunContext
 from atomrun.events import JsonSink, PlainSink, SilentSink, Sink
 from atomrun.results import ExitCode, RunResult
-from atomrun.run import check_only, execute
-from atomrun.signals import Interrupts
+from atomrun.run import check_only, clean_up, execute
+from atomrun.signals import Interrupted, Interrupts
 
+from .finding import find_run, plan_of
 from .output import Fault, print_result
 
-__all__ = ["run_config", "run_plan", "run_preflight", "run_rehearsal"]
+__all__ = ["run_cleanup", "run_config", "run_plan", "run_preflight", "run_rehearsal"]
+
+_REHEARSAL_LEASE_S = 60  # its nodes are this machine: when the launcher is gone, nothing else comes
 
 
 def run_plan(args: Namespace) -> int:
@@ -29,6 +33,7 @@ def run_plan(args: Namespace) -> int:
 
 def run_rehearsal(args: Namespace) -> int:
     """Execute a plan against stand-ins."""
+    args.lease = min(args.lease, _REHEARSAL_LEASE_S)
     return _execute(_load(args.plan), args, "rehearsal", "never")
 
 
@@ -55,18 +60,37 @@ def run_config(args: Namespace) -> int:
         return ExitCode.USAGE
     if args.strict and warned:
         raise Fault("warnings count as errors (--strict)")
-    return _execute(load_plan(dump_plan(compiled.plan)), args, args.transport, args.pull)
+    return _execute(compiled.plan, args, args.transport, args.pull)
 
 
 def run_preflight(args: Namespace) -> int:
     """Look at the nodes and let go of them again."""
     plan = _load(args.plan)
-    request = Request(Path(args.runs), args.transport, Options(pull=args.pull))
     interrupts = Interrupts()
     sink = _sink(args, plan)
     try:
-        with interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
-            return ExitCode.OK if check_only(run) else ExitCode.INFRASTRUCTURE
+        with tempfile.TemporaryDirectory(prefix="atomrun-preflight-") as runs, interrupts.installed():
+            request = Request(Path(runs), args.transport, Options(pull=args.pull))
+            with assembled(plan, request, sink, interrupts) as run:
+                return ExitCode.OK if check_only(run) else ExitCode.INFRASTRUCTURE
+    except Interrupted:
+        return ExitCode.INTERRUPTED
+    finally:
+        sink.close()
+
+
+def run_cleanup(args: Namespace) -> int:
+    """Give back the nodes of a run whose launcher is gone."""
+    folder = find_run(args)
+    plan, interrupts = plan_of(folder), Interrupts()
+    sink = _sink(args, plan)
+    try:
+        with interrupts.installed(), reopened(folder, plan, sink, interrupts) as run:
+            if run.transport == "rehearsal":
+                raise Fault(f"{folder.name} was a rehearsal: it has no nodes")
+            return ExitCode.OK if clean_up(run) else ExitCode.INFRASTRUCTURE
+    except Interrupted:
+        return ExitCode.INTERRUPTED
     finally:
         sink.close()
 

@@ -16,6 +16,7 @@ _COMMANDS = {
     "execute": ("execution", "run_plan"),
     "rehearse": ("execution", "run_rehearsal"),
     "preflight": ("execution", "run_preflight"),
+    "cleanup": ("execution", "run_cleanup"),
     "runs": ("results", "run_runs"),
     "show": ("results", "run_show"),
     "gate": ("results", "run_gate"),

@@ -50,6 +50,9 @@ def build_parser() -> argparse.ArgumentParser:
     preflight.add_argument("plan", metavar="PLAN")
     _add_transport(preflight)
     _add_watching(preflight)
+    cleanup = commands.add_parser("cleanup", help="give back the nodes of a run whose launcher is gone")
+    cleanup.add_argument("run", metavar="RUN", help="a run's folder, or its name or the beginning of it")
+    _add_watching(cleanup)
     _add_results(commands)
     return parser
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import evolve
 
 from atomcfg.plan import Cell, Plan
-from atomcfg.planio import PlanError, load_plan
 from atomrun.cells import Attempt, judge_cell
 from atomrun.conclude import Run, conclude
 from atomrun.folder import attempt_folder
@@ -19,6 +17,7 @@ from atomrun.resultio import ResultError, load
 from atomrun.results import CellResult, CellState, RunResult, RunVerdict
 from atomrun.wording import headline
 
+from .finding import find_run, plan_of, result_of, run_folders
 from .output import Fault, print_result
 
 __all__ = ["run_gate", "run_runs", "run_show"]
@@ -28,7 +27,7 @@ _RESULT = "verdicts.json"
 
 def run_runs(args: Namespace) -> int:
     """One line a run, newest first."""
-    for folder in sorted(_folders(Path(args.runs)), key=lambda path: path.name.rpartition("-")[2], reverse=True):
+    for folder in sorted(run_folders(Path(args.runs)), key=lambda path: path.name.rpartition("-")[2], reverse=True):
         try:
             result = load((folder / _RESULT).read_text("utf-8"))
             text = f"{headline(result):<24} {result.started_at} {len(result.cells)} cells"
@@ -42,51 +41,13 @@ def run_runs(args: Namespace) -> int:
 
 def run_show(args: Namespace) -> int:
     """The tables of a run, and its own exit status."""
-    return print_result(_result(_find(args)), failed_only=args.failed)
+    return print_result(result_of(find_run(args)), failed_only=args.failed)
 
 
 def run_gate(args: Namespace) -> int:
     """Judge the stored artifacts again. The same artifacts give the same verdicts as the live run."""
-    folder = _find(args)
-    return print_result(_judged_again(folder, _result(folder), _plan(folder)), failed_only=args.failed)
-
-
-def _folders(runs: Path) -> Iterator[Path]:
-    return (path.parent for path in runs.glob("*/journal.jsonl"))
-
-
-def _find(args: Namespace) -> Path:
-    """The one run that `args.run` names: a folder, or the beginning of a name below `--runs`."""
-    if (Path(args.run) / "journal.jsonl").is_file():
-        return Path(args.run)
-    found = [folder for folder in _folders(Path(args.runs)) if folder.name.startswith(args.run)]
-    exact = [folder for folder in found if folder.name == args.run]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if not found:
-        raise Fault(
-            f"there is no run {args.run!r} in {args.runs}", "atomrun runs lists them; --runs names the folder"
-        )
-    names = ", ".join(sorted(folder.name for folder in found))
-    raise Fault(f"{args.run!r} is the beginning of {len(found)} runs", names)
-
-
-def _result(folder: Path) -> RunResult:
-    try:
-        return load((folder / _RESULT).read_text("utf-8"))
-    except OSError:
-        raise Fault(f"{folder.name} has no {_RESULT}: it did not come to its end") from None
-    except ResultError as error:
-        raise Fault(f"{folder / _RESULT}: {error}") from None
-
-
-def _plan(folder: Path) -> Plan:
-    try:
-        return load_plan((folder / "plan.json").read_text("utf-8"))
-    except OSError as error:
-        raise Fault(f"cannot read {folder / 'plan.json'}: {error.strerror}") from None
-    except PlanError as error:
-        raise Fault(f"{folder / 'plan.json'}: {error}", error.hint) from None
+    folder = find_run(args)
+    return print_result(_judged_again(folder, result_of(folder), plan_of(folder)), failed_only=args.failed)
 
 
 def _judged_again(folder: Path, result: RunResult, plan: Plan) -> RunResult:

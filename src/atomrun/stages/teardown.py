@@ -10,7 +10,7 @@ from atomrun.findings import Finding, verdict_of
 from atomrun.host import HostError
 from atomrun.outcomes import done, tell
 from atomrun.results import StageResult, StageStatus
-from atomrun.scripts import run_inside
+from atomrun.scripts import run_inside, run_on_host
 
 __all__ = ["teardown"]
 
@@ -47,6 +47,7 @@ def _release(run: RunContext, node: NodeRun) -> Iterator[Finding]:
             text = f"processes of {stopped.name} survive: {pids}"
             yield Finding(node.name, "processes", StageStatus.FAILED, text, "the node may need a reboot")
     node.root = ""
+    run_on_host(node, "forget_empty", [node.run_dir], _SHORT_S)
     if container is not None and not stays and node.runtime:
         name = container_name(run, node, container)
         seen = look(node, name)

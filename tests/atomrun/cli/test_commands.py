@@ -12,7 +12,7 @@ from tests.judging import artifact, make_attempt, make_run
 
 from atomcfg._version import __version__
 from atomcfg.plan import Plan
-from atomcfg.planio import dump_plan, seal_plan
+from atomcfg.planio import seal_plan
 from atomrun.__main__ import main
 from atomrun.cells import incomplete_cell, judge_cell
 from atomrun.cli.options import with_hyphens
@@ -25,7 +25,7 @@ Capture = pytest.CaptureFixture[str]
 
 def written(tmp_path: Path, plan: Plan | None = None) -> Path:
     path = tmp_path / "plan.json"
-    path.write_text(dump_plan(seal_plan(plan or container_plan())))
+    path.write_text(seal_plan(plan or container_plan())[1])
     return path
 
 
@@ -148,7 +148,7 @@ RUN = "mi3xx_x-0123abcd-20260501T120000.000Z"
 
 def stored(runs: Path, name: str = RUN) -> Path:
     """A finished run of three cells: good, slow, never finished."""
-    plan = seal_plan(container_plan(cells=3))
+    plan, text_of_plan = seal_plan(container_plan(cells=3))
     folder = runs / name
     cells = []
     for cell, text in zip(plan.cells, (artifact(), artifact(output_throughput=2500.0)), strict=False):
@@ -159,7 +159,7 @@ def stored(runs: Path, name: str = RUN) -> Path:
         cells.append(judge_cell(plan, cell, make_attempt(text)))
     cells.append(incomplete_cell(plan, plan.cells[2], "the server died", "read its log", attempt=1))
     write_whole(folder / "journal.jsonl", b"")
-    write_whole(folder / "plan.json", dump_plan(plan).encode())
+    write_whole(folder / "plan.json", text_of_plan.encode())
     result = conclude(plan, make_run(cells=tuple(cells), transport="ssh"))
     write_whole(folder / "verdicts.json", dump(result).encode())
     return folder
@@ -217,6 +217,21 @@ def test_runs_that_cannot_be_judged(capsys: Capture, tmp_path: Path, name: str, 
     elif broken:
         (folder / broken).unlink()
     assert reason in complained(capsys, "gate", name, "--runs", str(tmp_path))
+
+
+def test_a_rehearsal_has_no_nodes_to_clean(capsys: Capture, tmp_path: Path) -> None:
+    folder = stored(tmp_path)
+    (folder / "journal.jsonl").write_text('{"n": 1, "event": "run", "transport": "rehearsal"}\n')
+    assert f"{RUN} was a rehearsal" in complained(capsys, "cleanup", str(folder))
+
+
+def test_nodes_that_cannot_be_reached_cannot_be_cleaned(capsys: Capture, tmp_path: Path) -> None:
+    folder = stored(tmp_path)
+    plan = container_plan()
+    text = seal_plan(evolve(plan, nodes=(evolve(plan.nodes[0], address="-nonsense"),)))[1]
+    write_whole(folder / "plan.json", text.encode())
+    assert main(["cleanup", RUN, "--runs", str(tmp_path)]) == 3
+    assert "finding unreachable failed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("broken", "reason"), [("verdicts.json", "not JSON"), ("plan.json", "not a plan")])
