@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +13,20 @@ from atomcfg.tokens import Hole, fill
 
 from .redact import Redactor
 
-__all__ = ["RunFolder", "attempt_folder", "run_id_of", "write_whole"]
+__all__ = ["FolderError", "RunFolder", "attempt_folder", "run_id_of", "write_whole", "writing"]
+
+
+class FolderError(OSError):
+    """The launcher cannot write what a run leaves: a full disk, no permission. See `filename` and `strerror`."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Within, what the system refuses is a `FolderError` about `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise FolderError(error.errno, error.strerror, str(path)) from error
 
 
 def run_id_of(stem: str, digest: str, began: datetime) -> str:
@@ -26,14 +41,19 @@ def attempt_folder(cell: Cell, attempt: int) -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file by temporary name and rename; parents are made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file by temporary name and rename; parents are made. `FolderError` leaves what was there before."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with temporary.open("wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
-    temporary.replace(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 class RunFolder:
@@ -45,9 +65,10 @@ class RunFolder:
 
     @classmethod
     def create(cls, runs: Path, run_id: str, redactor: Redactor) -> RunFolder:
-        """A new folder; `FileExistsError` if there is one of that name."""
+        """A new folder; `FolderError` if it cannot be made, or if there is one of that name."""
         path = runs / run_id
-        path.mkdir(parents=True, mode=0o755)
+        with writing(path):
+            path.mkdir(parents=True, mode=0o755)
         return cls(path, redactor)
 
     def keep(self, name: str, data: bytes) -> Path:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from .folder import FolderError, writing
+
 __all__ = ["Journal", "read_journal"]
 
 
@@ -23,21 +25,35 @@ class Journal:
     """
 
     def __init__(self, path: Path, clean: Callable[[str], str], now: Callable[[], float]) -> None:
-        self._file = path.open("ab", buffering=0)
-        written = path.read_bytes()
-        self._file.truncate(written.rfind(b"\n") + 1)
+        with writing(path):
+            self._file = path.open("ab", buffering=0)
+            written = path.read_bytes()
+            self._file.truncate(written.rfind(b"\n") + 1)
+        self._path, self._lost = path, False
         self._number = written.count(b"\n")
         self._clean, self._now = clean, now
         self._lock = threading.Lock()
 
     def write(self, event: str, **fields: object) -> None:
-        """One event, durable when this returns."""
+        """One event, durable when this returns. The first that cannot be is a `FolderError`; later ones are lost,
+        for whoever tears down must not be kept from it by a full disk."""
         with self._lock:
+            if self._lost:
+                return
             self._number += 1
             record = {"n": self._number, "t": round(self._now(), 3), "event": event, **fields}
             line = self._clean(json.dumps(record, ensure_ascii=False, default=str))
-            self._file.write(line.encode("utf-8", "backslashreplace") + b"\n")
-            os.fsync(self._file.fileno())
+            try:
+                with writing(self._path):
+                    self._append(line.encode("utf-8", "backslashreplace") + b"\n")
+            except FolderError:
+                self._lost = True
+                raise
+
+    def _append(self, data: bytes) -> None:
+        while data:  # a disk that is nearly full takes only a part
+            data = data[self._file.write(data) :]
+        os.fsync(self._file.fileno())
 
     def begin(self, step: str, **fields: object) -> None:
         self.write("begin", step=step, **fields)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from atomrun.folder import RunFolder, attempt_folder, run_id_of, write_whole
+from atomrun.folder import FolderError, RunFolder, attempt_folder, run_id_of, write_whole
 from atomrun.redact import Redactor
 from atomrun.secrets import Secret
 
@@ -26,7 +26,7 @@ def test_files_are_whole_and_free_of_secrets(tmp_path: Path) -> None:
     assert path == tmp_path / "runs/r/logs/a.log"
     assert path.read_bytes() == b"\xff ****\n"
     assert [each.name for each in path.parent.iterdir()] == ["a.log"], "no temporary file stays"
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FolderError):
         RunFolder.create(tmp_path / "runs", "r", Redactor())
 
 

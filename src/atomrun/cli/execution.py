@@ -6,6 +6,8 @@ import os
 import sys
 import tempfile
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,6 +16,7 @@ from atomcfg.planio import PlanError, load_plan
 from atomrun.assembly import Request, assembled, left_out, reopened
 from atomrun.context import Options, RunContext
 from atomrun.events import JsonSink, PlainSink, SilentSink, Sink
+from atomrun.folder import FolderError
 from atomrun.results import ExitCode, RunResult
 from atomrun.run import check_only, clean_up, execute
 from atomrun.signals import Interrupted, Interrupts
@@ -85,7 +88,7 @@ def run_cleanup(args: Namespace) -> int:
     plan, interrupts = plan_of(folder), Interrupts()
     sink = _sink(args, plan)
     try:
-        with interrupts.installed(), reopened(folder, plan, sink, interrupts) as run:
+        with _told(), interrupts.installed(), reopened(folder, plan, sink, interrupts) as run:
             if run.transport == "rehearsal":
                 raise Fault(f"{folder.name} was a rehearsal: it has no nodes")
             return ExitCode.OK if clean_up(run) else ExitCode.INFRASTRUCTURE
@@ -114,6 +117,8 @@ def _load(name: str) -> Plan:
 def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
     if transport == "local" and len(plan.nodes) > 1:
         raise Fault("the local transport has one node, the plan several", "use --transport ssh")
+    if args.lease < 1:
+        raise Fault(f"--lease {args.lease}: a node needs at least a second to clean itself", "1800 is usual")
     options = Options(
         fail_fast=args.fail_fast,
         pull=pull,
@@ -122,17 +127,37 @@ def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
         prev=args.prev or os.environ.get("CVS_INFERENCE_PREV_REPORT_JSON", ""),
         parity=args.parity or os.environ.get("CVS_ATOM_PARITY_REF_JSON", ""),
     )
-    request = Request(Path(args.runs), transport, options, _leave_out(plan, args))
+    request = Request(_place(args.runs), transport, options, _leave_out(plan, args))
     interrupts = Interrupts()
     sink = _sink(args, plan)
     try:
-        with interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
+        with _told(), interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
             interrupts.give_up = lambda: _give_up(run)
             result = execute(run)
             folder = run.folder.path
     finally:
         sink.close()
     return _tell(result, folder, args)
+
+
+def _place(name: str) -> Path:
+    """Where the run's folder is to be, told before a node is asked anything."""
+    runs = Path(name)
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Fault(f"cannot make {name}: {error.strerror}", "--runs DIR names another place") from None
+    return runs
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the run's folder does not take ends the command with a reason; the nodes were left clean before."""
+    try:
+        yield
+    except FolderError as error:
+        text = f"cannot write {error.filename}: {error.strerror}"
+        raise Fault(text, "make room there, or name another place: --runs DIR", ExitCode.INFRASTRUCTURE) from None
 
 
 def _leave_out(plan: Plan, args: Namespace) -> dict[str, str]:
