@@ -308,3 +308,10 @@ def test_a_node_that_cannot_be_reached_is_not_clean(fleet_of: FleetOf) -> None:
     fleet = fleet_of(with_ranks(container_plan(), 2), *hosts, connect=connect)
     assert not clean_up(fleet.run)
     assert hosts[0].owner is None
+
+
+def test_what_a_stage_may_not_ask_for_yet_is_a_fault_of_ours(fleet_of: FleetOf) -> None:
+    run = fleet_of(container_plan(), healthy_host()).run
+    for ask in (lambda: run.the_session, lambda: run.the_cell, lambda: run.head.host, lambda: run.head.inside):
+        with pytest.raises(AssertionError):
+            ask()

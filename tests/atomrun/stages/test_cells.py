@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable
 
 import pytest
+from attrs import evolve
 from tests.atomrun.runs import RUN_DIR, Fleet, container_plan, healthy_host
 from tests.judging import artifact
 
 from atomrun.context import CellRun, RunContext
+from atomrun.host import HostError
 from atomrun.results import CellState, StageStatus
 from atomrun.stages.bench import bench
 from atomrun.stages.collect import collect
@@ -131,3 +133,52 @@ def test_a_dead_session_starts_no_client(fleet_of: FleetOf) -> None:
     assert collect(run).reason == "the client never started"
     judge(run)
     assert fleet.run.record.cells[0].reason == "the server is gone"
+
+
+def test_a_warm_cell_costs_few_round_trips(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(container_plan(), healthy_host())
+    run = at_cell(fleet)
+    before = len(fleet.head.calls)
+    for stage in (bench, collect, judge):
+        stage(run)
+    assert [call[0] for call in fleet.head.calls[before:]] == ["start", "wait", "output", "output", "get"]
+
+
+def test_a_node_that_breaks_while_a_client_runs_ends_the_session(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    run = at_cell(fleet_of(container_plan(), host))
+    host.fail("wait", HostError("10.0.0.1", "lease", "the lease ran out"))
+    with pytest.raises(HostError, match="the lease ran out"):
+        bench(run)
+    assert run.the_session.dead == "10.0.0.1 could not be asked any more: the lease ran out"
+
+
+def test_a_client_that_outlives_its_deadline_on_the_node_is_stopped(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    host.runs_on("cell-0.1")
+    run = at_cell(fleet_of(container_plan(), host))
+    late = evolve(run.the_cell.cell, deadline_s=-60)  # the margin that the node has is 60 s: over at once
+    result = bench(run.at(run.session, CellRun(late, 0)))
+    assert result.reason == "cell-0.1 did not end within its -60 s"
+    assert host.jobs["cell-0.1"].ended is not None
+
+
+def test_other_jobs_of_the_session_do_not_end_a_cell(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    run = at_cell(fleet_of(container_plan(), host))
+    run.the_session.watch.follow(host, ["container"], 60.0)
+    host.end("container", 0)
+    assert bench(run).status is StageStatus.OK
+
+
+def test_a_server_whose_log_cannot_be_read_is_dead_all_the_same(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    host.runs_on("cell-0.1")
+    run = at_cell(fleet_of(container_plan(), host))
+
+    def die() -> None:
+        host.fail("output", *(HostError("10.0.0.1", "disk", "gone") for _ in range(2)))
+        host.end("server-0.1", 1)
+
+    host.effects["cell-0.1"] = die
+    assert bench(run).reason == "the server of rank 0 on 10.0.0.1 ended with status 1"

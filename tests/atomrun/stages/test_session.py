@@ -312,3 +312,35 @@ def test_a_poll_that_cannot_be_started_does_not_end_the_run(fleet_of: FleetOf) -
     host.fail("start", HostError("10.0.0.1", "disk", "full"))
     assert start(run).status is StageStatus.OK
     assert ("note", "", "cannot start the GPU poll on 10.0.0.1: full") in fleet.told("note")
+
+
+def test_nothing_started_is_nothing_polled(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(with_checks(gpu_metrics_poll=True), healthy_host())
+    assert gpu_metrics(opened(fleet)).reason == "nothing was started"
+    assert gpu_metrics(fleet_of(container_plan(), healthy_host()).opened()).reason == "not asked for"
+
+
+def test_a_poll_of_a_server_that_never_came_up_has_no_load_time(fleet_of: FleetOf) -> None:
+    fleet = fleet_of(with_checks(gpu_metrics_poll=True), healthy_host())
+    run = opened(fleet)
+    start(run)
+    gpu_metrics(run)
+    stop(run)
+    assert fleet.run.record.blocks[0].values == {}
+    assert fleet.head.jobs["gpu-0.1"].ended is not None
+
+
+def test_a_plan_whose_ranks_are_mixed_up_is_refused(fleet_of: FleetOf) -> None:
+    plan = container_plan()
+    mixed = evolve(plan.sessions[0], ranks=(evolve(plan.sessions[0].ranks[0], rank=1),))
+    run = opened(fleet_of(evolve(plan, sessions=(mixed,)), healthy_host()))
+    with pytest.raises(HostError, match="the plan's rank 1 is at place 0"):
+        start(run)
+
+
+def test_a_probe_that_cannot_look_around_is_the_nodes_fault(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    host.on(*probe("free"), then=Completed(1, b"", b"ImportError: No module named json\n"))
+    run = opened(fleet_of(container_plan(), host))
+    with pytest.raises(HostError, match="the probe failed: the probe did not run: ImportError"):
+        start(run)
