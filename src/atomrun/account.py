@@ -12,7 +12,7 @@ from .cells import incomplete_cell
 from .gate import unjudged
 from .results import BlockResult, CellResult
 
-__all__ = ["account_blocks", "account_cells", "specs_written"]
+__all__ = ["account_blocks", "account_cells", "specs_of", "specs_written"]
 
 _NEVER = "never ran"
 
@@ -54,6 +54,11 @@ def account_blocks(
         if not any(item.matches(block) for block in results):
             results.append(_absent(item, lines, deselected.get(item.block)))
     return tuple(results)
+
+
+def specs_of(plan: Plan, block: BlockResult) -> tuple[Spec, ...]:
+    """The specs that the plan binds to a check."""
+    return next((item.specs for item in _expected(plan) if item.matches(block)), ())
 
 
 def specs_written(plan: Plan) -> int:

@@ -15,7 +15,7 @@ from atomcfg.suggest import counted
 from .choose import Thresholds
 from .spec import Block, SpecReader
 
-__all__ = ["CellGates", "bind_cells"]
+__all__ = ["CellGates", "bind_cells", "cell_entries"]
 
 _DIMENSIONS = ("ISL", "OSL", "TP", "PP", "CONC")
 
@@ -34,7 +34,7 @@ def bind_cells(
     """Entries of the threshold file to cells; keys that cannot be read, or that are for no cell, are reported."""
     if thresholds is None:
         return CellGates({}, {})
-    entries = _entries(thresholds, found)
+    entries = cell_entries(thresholds, found)
     prompts = expanded.built.settings.params.num_prompts
     places = {cell.id: entries[cell.key] for cell in expanded.cells if cell.key in entries}
     specs = {cell_id: reader.read_at(thresholds, place, Block.CELL, prompts) for cell_id, place in places.items()}
@@ -42,7 +42,8 @@ def bind_cells(
     return CellGates(specs, places)
 
 
-def _entries(thresholds: Thresholds, found: Diagnostics) -> dict[CellKey, JsonPath]:
+def cell_entries(thresholds: Thresholds, found: Diagnostics) -> dict[CellKey, JsonPath]:
+    """The place of every cell key that can be read; what is wrong with keys is reported."""
     entries: dict[CellKey, JsonPath] = {}
     odd: list[tuple[JsonPath, ParsedKey]] = []
     for text in thresholds.table:

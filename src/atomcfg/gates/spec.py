@@ -10,7 +10,6 @@ from attrs import evolve, frozen
 from atomcfg.diagnostics import Diagnostics, Related
 from atomcfg.documents import Document, JsonPath
 from atomcfg.metrics import METRICS, Direction, Metric, Tier, find
-from atomcfg.model import Settings
 from atomcfg.passes.states import BoundTable
 from atomcfg.plan import Spec
 from atomcfg.suggest import counted, did_you_mean
@@ -58,8 +57,8 @@ class _Layout:
 class SpecReader:
     """Reads the specs of one threshold file, and remembers what is reported once a file."""
 
-    def __init__(self, settings: Settings, found: Diagnostics) -> None:
-        self._settings = settings
+    def __init__(self, enforce: bool, found: Diagnostics) -> None:
+        self._enforce = enforce
         self._found = found
         self._prefixed: list[JsonPath] = []
         self._vacuous: list[JsonPath] = []
@@ -120,7 +119,7 @@ class SpecReader:
             reference=str(reference).removeprefix(_PREFIX) if reference is not None else None,
             unit=metric.unit,
             tier=metric.tier.value,
-            enforced=self._settings.enforce_thresholds and kind != "info" and metric.tier is not Tier.RECORD,
+            enforced=self._enforce and kind != "info" and metric.tier is not Tier.RECORD,
             vacuous=_is_vacuous(metric, kind, value, reference, prompts),
         )
 

@@ -18,7 +18,7 @@ def bind(expanded: Expanded) -> Checked[Bound]:
     """Every cell, task and check with the specs that the threshold file writes for it."""
     found = Diagnostics()
     thresholds = choose_thresholds(expanded, found)
-    reader = SpecReader(expanded.built.settings, found)
+    reader = SpecReader(expanded.built.settings.enforce_thresholds, found)
     cells = bind_cells(expanded, thresholds, reader, found)
     blocks = bind_blocks(expanded, thresholds, reader, found)
     reader.report(thresholds)

@@ -20,6 +20,9 @@ _COMMANDS = {
     "runs": ("results", "run_runs"),
     "show": ("results", "run_show"),
     "gate": ("results", "run_gate"),
+    "report": ("results", "run_report"),
+    "compare": ("compare", "run_compare"),
+    "calibrate": ("calibrate", "run_calibrate"),
 }
 
 

@@ -117,5 +117,54 @@ def _add_results(commands: Commands) -> None:
     for reader in (show, gate):
         reader.add_argument("run", metavar="RUN", help="a run's folder, or its name or the beginning of it")
         reader.add_argument("--failed", action="store_true", help="only what failed")
-    for reader in (listing, show, gate):
+    gate.add_argument("--thresholds", metavar="FILE", help="judge by this file instead of the plan's own bounds")
+    report = commands.add_parser("report", help="write a run's reports again")
+    report.add_argument("run", metavar="RUN")
+    report.add_argument("--prev", metavar="REPORT", help="an earlier run's report, to compare with")
+    report.add_argument("--parity", metavar="REPORT", help="another driver's report, to compare with")
+    compare, calibrate = _add_compare(commands), _add_calibrate(commands)
+    for reader in (listing, show, gate, report, compare, calibrate):
         reader.add_argument("--runs", metavar="DIR", default="runs", help="where run folders are (default: runs)")
+
+
+def _add_compare(commands: Commands) -> argparse.ArgumentParser:
+    compare: argparse.ArgumentParser = commands.add_parser(
+        "compare", help="two runs side by side", description="The other run against the baseline; judges nothing."
+    )
+    compare.add_argument("baseline", metavar="A", help="a run, or a report.json: the baseline")
+    compare.add_argument("other", metavar="B", help="the run that is set against it")
+    compare.add_argument("--format", choices=("text", "json"), default="text")
+    compare.add_argument(
+        "--across",
+        action="append",
+        default=[],
+        choices=("model", "driver", "arch", "gpus", "transport"),
+        help="compare although the two differ in this; may be repeated",
+    )
+    return compare
+
+
+def _add_calibrate(commands: Commands) -> argparse.ArgumentParser:
+    calibrate: argparse.ArgumentParser = commands.add_parser(
+        "calibrate",
+        help="write thresholds from runs, or look at some",
+        description="Bounds from healthy runs of one plan on one image: the worst that was seen, and a margin.",
+    )
+    calibrate.add_argument("run", metavar="RUN", nargs="*", help="the runs; five or more show a spread")
+    calibrate.add_argument(
+        "--margin", type=_percent, default=5.0, metavar="PCT", help="room beyond the worst run, in percent (5)"
+    )
+    calibrate.add_argument("-o", "--output", metavar="FILE", help="where to write them (default: standard output)")
+    calibrate.add_argument("--rehearsal", action="store_true", help="from rehearsals, for rehearsals")
+    calibrate.add_argument(
+        "--lint", metavar="FILE", help="list specs that cannot fail and gated metrics without one; write nothing"
+    )
+    return calibrate
+
+
+def _percent(text: str) -> float:
+    """From 0 to below 100."""
+    value = float(text)
+    if not 0 <= value < 100:
+        raise ValueError(text)
+    return value
