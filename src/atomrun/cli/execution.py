@@ -75,7 +75,10 @@ def run_preflight(args: Namespace) -> int:
         with tempfile.TemporaryDirectory(prefix="atomrun-preflight-") as runs, interrupts.installed():
             request = Request(Path(runs), args.transport, Options(pull=args.pull))
             with assembled(plan, request, sink, interrupts) as run:
-                return ExitCode.OK if check_only(run) else ExitCode.INFRASTRUCTURE
+                if check_only(run):
+                    return ExitCode.OK
+                found = run.record.stages[0]
+                raise Fault(f"a run could not begin: {found.reason}", found.hint, ExitCode.INFRASTRUCTURE)
     except Interrupted:
         return ExitCode.INTERRUPTED
     finally:

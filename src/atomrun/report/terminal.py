@@ -141,9 +141,9 @@ def _word(word: str) -> Text:
     return Text(visible(word), style=_STYLES.get(word, ""))
 
 
-def _cell_rank(cell: CellResult) -> tuple[int, int, str]:
+def _cell_rank(cell: CellResult) -> tuple[int, int]:
     worst = min((_ORDER[item.status] + 10 * item.recorded for item in tiers(cell.verdicts)), default=99)
-    return _STATES[cell.state], worst, cell.id
+    return _STATES[cell.state], worst
 
 
 def _rank(item: Verdict) -> tuple[bool, int, float]:

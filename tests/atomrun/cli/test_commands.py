@@ -104,6 +104,7 @@ def test_what_is_no_plan(capsys: Capture, tmp_path: Path, content: bytes | None,
     [
         (["--cell", "nope"], "the plan has no cell 'nope'"),
         (["--session", "7"], "the plan has no session 7"),
+        (["--lease", "0"], "--lease 0"),
     ],
 )
 def test_wishes_that_the_plan_does_not_know(
@@ -125,7 +126,10 @@ def test_an_unreachable_node(capsys: Capture, tmp_path: Path) -> None:
     assert code == 3
     assert "finding unreachable failed" in captured.err
     assert captured.out.splitlines()[0].startswith("report: ")
-    assert main(["preflight", str(path), "--runs", str(tmp_path / "runs"), "-q"]) == 3
+    assert main(["preflight", str(path), "-q"]) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("error: a run could not begin: ")
+    assert "\nhint: " in told
 
 
 @pytest.mark.parametrize(

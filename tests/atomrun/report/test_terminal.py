@@ -44,6 +44,13 @@ def test_worst_first() -> None:
     assert gates == sorted(gates)
 
 
+def test_cells_that_are_alike_stay_in_the_plans_order() -> None:
+    names = ("chat-conc8", "chat-conc16", "chat-conc128")
+    text = shown(evolve(RESULT, cells=tuple(evolve(RESULT.cells[0], id=name) for name in names)))
+    lines = [line_of(text, name + " ") for name in names]
+    assert lines == sorted(lines)
+
+
 def test_a_gate_shows_actual_bound_margin_and_where_it_is_written() -> None:
     line = shown(RESULT).splitlines()[line_of(shown(RESULT), "-16.7 %")]
     assert line.split() == [
