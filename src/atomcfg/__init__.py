@@ -13,19 +13,48 @@ no environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ._version import __version__
-from .compiler import Result, compile_sources
-from .diagnostics import Diagnostic, Severity
-from .documents import Source
-from .plan import Plan
-from .planio import PlanError, dump_plan, load_plan
-from .sources import Options, Sources
+
+if TYPE_CHECKING:
+    from .compiler import Result
+    from .diagnostics import Diagnostic, Severity
+    from .documents import Source
+    from .plan import Plan
+    from .planio import PlanError, dump_plan, load_plan
+    from .sources import Sources
 
 __all__ = [
     "Diagnostic", "Plan", "PlanError", "Result", "Severity", "Source", "Sources", "__version__", "compile",
     "dump_plan", "load_plan",
 ]  # fmt: skip
+
+
+# Where each name is defined. A module is imported when one of its names is first used.
+_PLACES = {
+    "Diagnostic": "diagnostics",
+    "Plan": "plan",
+    "PlanError": "planio",
+    "Result": "compiler",
+    "Severity": "diagnostics",
+    "Source": "documents",
+    "Sources": "sources",
+    "dump_plan": "planio",
+    "load_plan": "planio",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def compile(  # noqa: A001  # the verb of the domain; used as atomcfg.compile
@@ -42,6 +71,9 @@ def compile(  # noqa: A001  # the verb of the domain; used as atomcfg.compile
     In a dry run, what a lab must still supply is a warning, and the plan lists it as `unresolved`. Never raises for
     anything that the texts hold.
     """
+    from .compiler import compile_sources
+    from .sources import Options
+
     options = Options(
         profile=profile,
         environment_profile=environment_profile,

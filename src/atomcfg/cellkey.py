@@ -11,6 +11,7 @@ __all__ = ["CellKey", "KeyFault", "ParsedKey", "looks_like_key", "parse_key"]
 _DIMENSIONS = ("ISL", "OSL", "TP", "PP", "CONC")
 _DROPPED = ("NNODES", "DP")  # older forms carried them; they do not name a cell
 _PART = re.compile(r"\s*([A-Za-z_]+)\s*=\s*([^,\s]*)\s*")
+_CANONICAL = re.compile(",".join(rf"{name}=([1-9][0-9]{{0,17}})" for name in _DIMENSIONS))
 _LOOKS = re.compile(r"\s*[A-Za-z_]+\s*=\s*[^,=]*(,\s*[A-Za-z_]+\s*=\s*[^,=]*)*,?\s*")
 
 
@@ -47,11 +48,14 @@ class KeyFault:
 
 def looks_like_key(text: str) -> bool:
     """Whether a text is meant as a cell key (`NAME=value` parts), right or wrong."""
-    return _LOOKS.fullmatch(text) is not None
+    return (_CANONICAL.fullmatch(text) or _LOOKS.fullmatch(text)) is not None
 
 
 def parse_key(text: str) -> ParsedKey | KeyFault:
     """Parse a key in any order, case and spacing. A key without PP means PP=1; NNODES and DP are dropped."""
+    canonical = _CANONICAL.fullmatch(text)
+    if canonical is not None:
+        return ParsedKey(CellKey(*map(int, canonical.groups())), True, ())
     found: dict[str, int] = {}
     for part in text.split(","):
         match = _PART.fullmatch(part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from .cellkey import CellKey
 from .diagnostics import Checked, Diagnostic, Severity, ordered
@@ -36,10 +36,14 @@ __all__ = ["Result", "compile_sources"]
 
 @frozen
 class Result:
-    """A compilation: the plan, unless there were errors, and everything that was found, sorted by place."""
+    """A compilation: the plan, unless there were errors, and everything that was found, sorted by place.
+
+    `text` is the plan as `dump_plan` writes it: its seal is taken over it, so it is there anyway.
+    """
 
     plan: Plan | None
     diagnostics: tuple[Diagnostic, ...]
+    text: str = field(default="", repr=False)
 
     @property
     def ok(self) -> bool:
@@ -62,11 +66,14 @@ def _compiled(parsed: Checked[Parsed], options: Options) -> Result:
     expanded = chosen.then(_to_cells)
     siblings = _siblings(parsed.value, chosen.value)
     keys = frozenset(key for keys, _ in siblings for key in keys)
-    plan = expanded.then(lambda cells: _to_gates(cells, keys)).then(lower).then(_sealed)
+    plan = expanded.then(lambda cells: _to_gates(cells, keys)).then(lower)
     others = [item for _, items in siblings for item in items]
     found = [*parsed.diagnostics, *plan.diagnostics, *_beside(others, plan.diagnostics, options)]
     failed = any(item.severity is Severity.ERROR for item in found)
-    return Result(None if failed else plan.value, ordered(found))
+    if failed or plan.value is None:
+        return Result(None, ordered(found))
+    sealed, text = seal_plan(plan.value)
+    return Result(sealed, ordered(found), text)
 
 
 def _to_cells(flat: Flat) -> Checked[Expanded]:
@@ -75,10 +82,6 @@ def _to_cells(flat: Flat) -> Checked[Expanded]:
 
 def _to_gates(expanded: Expanded, siblings: frozenset[CellKey]) -> Checked[Bound]:
     return bind(evolve(expanded, sibling_keys=siblings))
-
-
-def _sealed(plan: Plan) -> Checked[Plan]:
-    return Checked(seal_plan(plan))
 
 
 def _siblings(parsed: Parsed, chosen: Flat | None) -> list[tuple[list[CellKey], tuple[Diagnostic, ...]]]:

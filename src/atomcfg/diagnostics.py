@@ -90,7 +90,7 @@ class Diagnostics:
         return any(item.severity is Severity.ERROR for item in self._items)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Checked(Generic[T]):
     """What a pass returns: a value, or none if it found errors, and all that it found."""
 

@@ -57,7 +57,7 @@ class Origin:
 DEFAULT = Origin("default")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Document:
     """A parsed value with the origins of its parts: each key of `origins` is the path of a subtree.
 

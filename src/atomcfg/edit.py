@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from attrs import evolve
@@ -42,24 +43,29 @@ def merge(base: object, over: object, path: JsonPath, origins: dict[JsonPath, Or
     return made
 
 
-def rewrite(document: Document, change: Callable[[str, JsonPath], str]) -> Document:
-    """The document with every string value and key passed through `change`. Untouched parts are shared."""
+def rewrite(document: Document, change: Callable[[str, JsonPath], str], marks: str) -> Document:
+    """The document with every text and key that holds one of the characters `marks` passed through `change`."""
     renamed: dict[JsonPath, Origin] = {}
+    is_marked = re.compile(f"[{re.escape(marks)}]").search
 
     def walk(value: object, path: JsonPath, old: JsonPath) -> object:
         if isinstance(value, str):
-            return change(value, old)
+            return change(value, old) if is_marked(value) else value
         if isinstance(value, list):
-            return [walk(item, (*path, index), (*old, index)) for index, item in enumerate(value)]
-        if isinstance(value, dict):
-            made: dict[str, object] = {}
-            for key, item in value.items():
-                name = key if key.startswith("_") else change(key, (*old, key))
-                if name != key:
-                    renamed[(*path, name)] = document.origin((*old, key))
-                made[name] = item if key.startswith("_") else walk(item, (*path, name), (*old, key))
-            return made
-        return value
+            return [
+                walk(item, (*path, index), (*old, index)) if isinstance(item, str | dict | list) else item
+                for index, item in enumerate(value)
+            ]
+        if not isinstance(value, dict):
+            return value
+        made: dict[str, object] = {}
+        for key, item in value.items():
+            name = change(key, (*old, key)) if is_marked(key) and not key.startswith("_") else key
+            if name != key:
+                renamed[(*path, name)] = document.origin((*old, key))
+            plain = not isinstance(item, str | dict | list) or (isinstance(item, str) and not is_marked(item))
+            made[name] = item if plain or key.startswith("_") else walk(item, (*path, name), (*old, key))
+        return made
 
     value = walk(document.value, (), ())
     origins: Mapping[JsonPath, Origin] = {**document.origins, **renamed}

@@ -35,7 +35,7 @@ _SHOWN = 60  # characters of an offending text
 _LISTED = 12  # known keys that a hint may list
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Fault:
     """A failed keyword: `kind` is its name, `details` what the validator says, `schema` the object that holds it,
     `root` the document's whole schema."""

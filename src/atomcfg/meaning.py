@@ -16,6 +16,7 @@ __all__ = ["meaning"]
 
 _SHOWN_ONLY = ("digest", "seal", "provenance", "estimate", "plan_version")
 _Record = dict[str, Any]
+_Order = Callable[[list[Any]], Sequence[Any]]
 
 
 def meaning(document: _Record) -> _Record:
@@ -26,17 +27,22 @@ def meaning(document: _Record) -> _Record:
     kept["commands"], command_at = _sorted([command for command, _ in commands])
     sessions = [(server_at[session["server"]], sorted(session["cells"])) for session in document["sessions"]]
     kept["sessions"] = sorted(sessions, key=itemgetter(1))
-    reorder = [order for _, order in commands]
-    cells = [_cell(cell, command_at, reorder) for cell in document["cells"]]
+    sheets = [_sheet(sheet) for sheet in document["sheets"]]
+    kept["sheets"], sheet_at = _sorted([sheet for sheet, _ in sheets])
+    words = [(command_at[index], order) for index, (_, order) in enumerate(commands)]
+    values = [(sheet_at[index], order) for index, (_, order) in enumerate(sheets)]
+    cells = [_cell(cell, words, values) for cell in document["cells"]]
     kept["cells"] = sorted(cells, key=itemgetter("id"))
     kept["checks"] = {name: _check(value) for name, value in document["checks"].items()}
     return kept
 
 
-def _sorted(table: list[_Record]) -> tuple[list[_Record], list[int]]:
-    """A table in an order of its own, and where each entry went."""
-    order = sorted(range(len(table)), key=lambda index: canonical(table[index]))
-    return [table[index] for index in order], [order.index(index) for index in range(len(table))]
+def _sorted(table: list[Any]) -> tuple[list[Any], list[int]]:
+    """A table in an order of its own, each entry once, and where each entry went."""
+    texts = [canonical(entry) for entry in table]
+    known = dict(zip(texts, table, strict=True))
+    place = {text: index for index, text in enumerate(sorted(known))}
+    return [known[text] for text in place], [place[text] for text in texts]
 
 
 def _server(server: _Record) -> _Record:
@@ -44,28 +50,37 @@ def _server(server: _Record) -> _Record:
     return {**kept, "ranks": [{**rank, "argv": _groups(rank["argv"])} for rank in server["ranks"]]}
 
 
-def _command(command: _Record) -> tuple[_Record, Callable[[list[Any]], Sequence[Any]]]:
+def _sheet(sheet: list[int]) -> tuple[list[int], _Order]:
+    order = sorted(range(len(sheet)), key=sheet.__getitem__)
+    return sorted(sheet), _picked(order)
+
+
+def _command(command: _Record) -> tuple[_Record, _Order]:
     """A command with its flags sorted, and how the words of its cells follow."""
     holes = iter(range(len(command["argv"])))
     numbered = [{"word": next(holes)} if word is None else word for word in command["argv"]]
     groups = _groups(numbered)
     order = [word["word"] for group in groups for word in group if isinstance(word, dict) and "word" in word]
     argv = [[None if isinstance(word, dict) and "word" in word else word for word in group] for group in groups]
-    kept = {**command, "argv": argv}
-    return kept, itemgetter(*order) if len(order) > 1 and order != sorted(order) else _as_it_is
+    return {**command, "argv": argv}, _picked(order)
 
 
-def _as_it_is(words: list[Any]) -> list[Any]:
-    return words
+def _picked(order: list[int]) -> _Order:
+    return itemgetter(*order) if order != sorted(order) else _as_it_is
 
 
-def _cell(cell: _Record, command_at: list[int], reorder: list[Callable[[list[Any]], Sequence[Any]]]) -> _Record:
+def _as_it_is(items: list[Any]) -> list[Any]:
+    return items
+
+
+def _cell(cell: _Record, words: list[tuple[int, _Order]], values: list[tuple[int, _Order]]) -> _Record:
     """A cell as it runs, in whichever session."""
     kept = cell.copy()
     del kept["session"]
-    kept["command"] = command_at[cell["command"]]
-    kept["words"] = reorder[cell["command"]](cell["words"])
-    kept["specs"] = sorted(cell["specs"])
+    kept["command"], order = words[cell["command"]]
+    kept["words"] = order(cell["words"])
+    kept["sheet"], order = values[cell["sheet"]]
+    kept["values"] = order(cell["values"])
     return kept
 
 

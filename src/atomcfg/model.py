@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class PathSettings:
     shared_fs: str
     models_dir: str
@@ -27,7 +27,7 @@ class PathSettings:
     hf_token_file: str
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ContainerSettings:
     lifetime: str
     name: str
@@ -37,7 +37,7 @@ class ContainerSettings:
     mounts: tuple[Mount, ...]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ServerSettings:
     """`arguments` holds what the file gave under each of `atom_args`, `serve_args`, `sglang_args`."""
 
@@ -49,7 +49,7 @@ class ServerSettings:
     log_level: str | None = None  # likewise
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Params:
     """`params` with the defaults of all dialects. Waits are budgets in seconds."""
 
@@ -99,7 +99,7 @@ class Params:
         return self.client_initial_wait_s + self.client_poll_count * self.client_poll_wait_time
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Combo:
     """A named sequence shape. `goodput_slo`: ("ttft", 200.0) and the like, in ms."""
 
@@ -109,7 +109,7 @@ class Combo:
     goodput_slo: tuple[tuple[str, float], ...] = ()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Run:
     """One benchmark cell as written; `path` is its place in the flat document."""
 
@@ -118,7 +118,7 @@ class Run:
     path: tuple[str | int, ...]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class AccuracyTaskSettings:
     id: str
     task: str
@@ -131,7 +131,7 @@ class AccuracyTaskSettings:
     limit: int | None
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class NeedleSettings:
     id: str
     isl: int
@@ -140,7 +140,7 @@ class NeedleSettings:
     seed: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Cluster:
     """The cluster file: nodes by rank (0 is the head), and what it exports to servers and clients."""
 
@@ -149,7 +149,7 @@ class Cluster:
     env_vars: Mapping[str, str]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Settings:
     """One profile, complete and typed. What every later pass and every driver reads."""
 

@@ -1,8 +1,8 @@
 """A plan as its JSON document, in which what many cells share stands once.
 
-Three tables hold it: `gates` (a spec without its value), `commands` (a client's argv and environment; `null` marks
-a word that differs from cell to cell) and `servers`. Cells and sessions point into them by index. The tables are
-sorted, so they do not depend on the order of the cells.
+Tables hold it: `gates` (a spec without its value), `sheets` (the gates of a cell, in order), `commands` (a client's
+argv and environment; `null` marks a word that differs from cell to cell) and `servers`. Cells and sessions point
+into them by index. The tables are sorted, so they do not depend on the order of the cells.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ _TABLES = ("sessions", "cells", "checks")
 _IN_COMMAND = ("argv", "env", "specs")
 _IN_SERVER = ("key", "ranks", "probe", "ready_deadline_s")
 _Document = dict[str, Any]
+# What is encoded was built here or parsed, so it cannot hold itself.
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False
+)
 
 
 def canonical(document: Mapping[str, Any]) -> str:
     """The one text of a document: sorted keys, no spaces, ASCII."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _ENCODER.encode(document)
 
 
 def pack(plan: Plan) -> _Document:
@@ -37,7 +41,7 @@ def pack(plan: Plan) -> _Document:
     commands = _Commands(plan.cells)
     servers = _Servers(plan.sessions)
     document = _record(plan, without=_TABLES)
-    document["gates"] = gates.table
+    document["gates"], document["sheets"] = gates.table, gates.sheets
     document["commands"] = commands.table
     document["servers"] = servers.table
     document["sessions"] = [_session(session, servers.index(session)) for session in plan.sessions]
@@ -47,23 +51,35 @@ def pack(plan: Plan) -> _Document:
 
 
 class _Gates:
-    """Every spec as [index in the table, value]."""
+    """Every spec as the index of its gate, and a value."""
 
     def __init__(self, plan: Plan) -> None:
         # By identity: the specs of a sweep are shared objects, and hashing each would cost more than all the rest.
-        known = {id(spec): spec for specs in _all_specs(plan) for spec in specs}
-        shapes = {id(spec): _shape(spec) for spec in known.values()}
+        specs: dict[int, Spec] = {}
+        for owned in _all_specs(plan):
+            specs.update(zip(map(id, owned), owned, strict=True))
+        shapes = {key: _shape(spec) for key, spec in specs.items()}
         ordered = sorted(set(shapes.values()), key=repr)
         index = {shape: number for number, shape in enumerate(ordered)}
-        self.table = [dict(shape) for shape in ordered]
-        self._pairs = {key: [index[shape], known[key].value] for key, shape in shapes.items()}
+        self.table = [dict(zip(_SHAPE, shape, strict=True)) for shape in ordered]
+        self._gate = {key: index[shape] for key, shape in shapes.items()}
+        self._value = {key: spec.value for key, spec in specs.items()}
+        sheets = {id(cell): self._gates(cell.specs) for cell in plan.cells}
+        known = sorted(set(sheets.values()))
+        place = {sheet: number for number, sheet in enumerate(known)}
+        self.sheets = [list(sheet) for sheet in known]
+        self._sheet = {key: place[sheet] for key, sheet in sheets.items()}
+
+    def _gates(self, specs: tuple[Spec, ...]) -> tuple[int, ...]:
+        return tuple(map(self._gate.__getitem__, map(id, specs)))
 
     def pairs(self, specs: tuple[Spec, ...]) -> list[list[Any]]:
-        return [self._pairs[key] for key in map(id, specs)]
+        """The specs of a check."""
+        return [[self._gate[id(spec)], spec.value] for spec in specs]
 
-
-def _shape(spec: Spec) -> tuple[tuple[str, Any], ...]:
-    return tuple((name, getattr(spec, name)) for name in _names(Spec) if name != "value")
+    def of(self, cell: Cell) -> tuple[int, list[float | None]]:
+        """The index of a cell's sheet, and the value of each of its gates."""
+        return self._sheet[id(cell)], [*map(self._value.__getitem__, map(id, cell.specs))]
 
 
 def _all_specs(plan: Plan) -> Iterable[tuple[Spec, ...]]:
@@ -87,10 +103,11 @@ class _Commands:
         self._index = {id(cell): number for number, (_, group) in enumerate(made) for cell in group}
         self._pick = [_picker(command["argv"]) for command in self.table]
 
-    def of(self, cell: Cell) -> tuple[int, list[Any]]:
-        """The index of a cell's command, and the words that fill it."""
-        index = self._index[id(cell)]
-        return index, [_token(word) for word in self._pick[index](cell.argv)]
+    def of(self, cell: Cell, directory: Any) -> tuple[int, list[Any]]:
+        """The index of a cell's command, and the words that fill it; `directory` is the artifact's, as JSON."""
+        index, own = self._index[id(cell)], cell.artifact.directory
+        words = self._pick[index](cell.argv)
+        return index, [directory if word is own else word if type(word) is str else _token(word) for word in words]
 
 
 class _Shared:
@@ -151,11 +168,11 @@ def _session(session: Session, server: int) -> _Document:
 
 def _cell(cell: Cell, gates: _Gates, commands: _Commands) -> _Document:
     document = dict(zip(_CELL_FACTS, _cell_facts(cell), strict=True))
-    document["command"], document["words"] = commands.of(cell)
     artifact = cell.artifact
     directory = _token(artifact.directory)
+    document["command"], document["words"] = commands.of(cell, directory)
     document["artifact"] = {"directory": directory, "name": artifact.name, "format": artifact.format}
-    document["specs"] = gates.pairs(cell.specs)
+    document["sheet"], document["values"] = gates.of(cell)
     return document
 
 
@@ -189,6 +206,8 @@ def _names(kind: type) -> tuple[str, ...]:
     return found
 
 
+_SHAPE = tuple(name for name in _names(Spec) if name != "value")
+_shape = attrgetter(*_SHAPE)
 _CELL_FACTS = tuple(name for name in _names(Cell) if name not in (*_IN_COMMAND, "artifact"))
 _cell_facts = attrgetter(*_CELL_FACTS)
 

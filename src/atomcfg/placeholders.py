@@ -76,10 +76,13 @@ def _walk(value: object, path: JsonPath) -> Iterator[tuple[JsonPath, bool, str]]
             token = _token(key, path)
             if token:
                 yield (*path, key), True, token
-            yield from _walk(item, (*path, key))
+            if isinstance(item, str | list | dict):
+                yield from _walk(item, (*path, key))
 
 
 def _token(text: str, path: JsonPath) -> str:
+    if "<" not in text and "{" not in text and text[:1] not in "rRtTxX":  # most texts
+        return ""
     if path and path[0] in _PROSE:
         return ""
     inside_arguments = any(step in _ARGUMENTS for step in path)

@@ -1,7 +1,8 @@
 """The run plan: everything that an execution needs, frozen to the leaves.
 
-Only values live here, no behaviour. `planio` reads and writes the JSON document, `meaning` computes what
-the digest covers. Times are in seconds, lengths in tokens, throughput in tok/s, latency in ms.
+Only values live here, no behaviour. `planio` reads and writes the JSON document, which is also how a plan is
+printed; `meaning` computes what the digest covers. Times are in seconds, lengths in tokens, throughput in tok/s,
+latency in ms.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class EnvVar:
     secret: str | None = None
 
 
-@frozen
+@frozen(repr=False)
 class SecretRef:
     """Where the launcher finds a secret. The value itself never enters a plan."""
 
@@ -33,7 +34,7 @@ class SecretRef:
     required: bool  # False: without the file the run goes on, with a warning
 
 
-@frozen
+@frozen(repr=False)
 class Node:
     """A machine by rank; rank 0 is the head."""
 
@@ -46,7 +47,7 @@ class Node:
     host_key_policy: str  # strict | accept-new
 
 
-@frozen
+@frozen(repr=False)
 class Mount:
     """A bind mount. `source` is a host path that must exist before launch."""
 
@@ -55,7 +56,7 @@ class Mount:
     options: str  # "" or e.g. "ro"
 
 
-@frozen
+@frozen(repr=False)
 class Container:
     """How each rank's container is made. `run_argv` follows the runtime's program name (`docker`)."""
 
@@ -68,7 +69,7 @@ class Container:
     devices: tuple[str, ...]
 
 
-@frozen
+@frozen(repr=False)
 class Paths:
     """Directories of a run. `run_root` is on the nodes' hosts, `run_root_inside` the same place in the container.
 
@@ -81,14 +82,14 @@ class Paths:
     models_dir_host: str | None  # None: no mount provides it
 
 
-@frozen
+@frozen(repr=False)
 class Model:
     id: str
     remote: bool  # True: the model stage downloads the weights on each node
     precision: str
 
 
-@frozen
+@frozen(repr=False)
 class Topology:
     """Parallelism. `gpus` = TP x PP x DP is what per-GPU metrics divide by."""
 
@@ -100,7 +101,7 @@ class Topology:
     gpus_per_node: int
 
 
-@frozen
+@frozen(repr=False)
 class Fabric:
     """What fabric discovery has to find (nnodes > 1). `hca` empty and `netdev` None mean "auto"."""
 
@@ -110,7 +111,7 @@ class Fabric:
     master_port: Token
 
 
-@frozen
+@frozen(repr=False)
 class RankLaunch:
     """One rank's server process."""
 
@@ -120,7 +121,7 @@ class RankLaunch:
     env: tuple[EnvVar, ...]
 
 
-@frozen
+@frozen(repr=False)
 class Probe:
     """How the head's readiness is judged: port, health path, served model id, then one real completion."""
 
@@ -129,7 +130,7 @@ class Probe:
     model_id: str
 
 
-@frozen
+@frozen(repr=False)
 class Session:
     """One server start and the cells that use it, in order."""
 
@@ -141,7 +142,7 @@ class Session:
     cells: tuple[str, ...]
 
 
-@frozen
+@frozen(repr=False)
 class Spec:
     """One written threshold, bound to its cell or task."""
 
@@ -156,7 +157,7 @@ class Spec:
     vacuous: bool  # the bound cannot fail
 
 
-@frozen
+@frozen(repr=False)
 class Artifact:
     """Where the client writes its result on the head node, and which parser reads it."""
 
@@ -165,7 +166,7 @@ class Artifact:
     format: str  # atom | vllm | sglang
 
 
-@frozen
+@frozen(repr=False)
 class Cell:
     """One benchmark cell."""
 
@@ -187,7 +188,7 @@ class Cell:
     specs: tuple[Spec, ...]
 
 
-@frozen
+@frozen(repr=False)
 class AccuracyTask:
     """One lm-eval task, on the session that `Checks.session` names."""
 
@@ -200,7 +201,7 @@ class AccuracyTask:
     specs: tuple[Spec, ...]
 
 
-@frozen
+@frozen(repr=False)
 class NeedleCell:
     """One needle-in-a-haystack cell; its metric is `accuracy.niah_pass_rate__<id>`."""
 
@@ -212,7 +213,7 @@ class NeedleCell:
     specs: tuple[Spec, ...]
 
 
-@frozen
+@frozen(repr=False)
 class MtpQuality:
     prompt: str
     expected_sha256: str  # "": record only
@@ -220,14 +221,14 @@ class MtpQuality:
     specs: tuple[Spec, ...]
 
 
-@frozen
+@frozen(repr=False)
 class QuantParity:
     prompt: str
     reference_stem: str  # "": record the fingerprint only
     specs: tuple[Spec, ...]
 
 
-@frozen
+@frozen(repr=False)
 class Checks:
     """The optional blocks. All but the functional checks run once, on session `session` (the last)."""
 
@@ -244,7 +245,7 @@ class Checks:
     quant_parity: QuantParity | None
 
 
-@frozen
+@frozen(repr=False)
 class Estimate:
     """Upper bounds from the budgets, never a forecast."""
 
@@ -253,14 +254,14 @@ class Estimate:
     gpu_hours: float
 
 
-@frozen
+@frozen(repr=False)
 class InputFile:
     role: str  # config | threshold | cluster | lab
     name: str
     sha256: str
 
 
-@frozen
+@frozen(repr=False)
 class TraceEntry:
     """Where one configuration value came from and what it became."""
 
@@ -270,7 +271,7 @@ class TraceEntry:
     used: tuple[str, ...]  # e.g. "server argv --max-model-len", "client argv --seed", "gate output_throughput"
 
 
-@frozen
+@frozen(repr=False)
 class SpecLines:
     """Where specs stand in a file. Owners whose tables are laid out alike share one entry.
 
@@ -282,7 +283,7 @@ class SpecLines:
     owners: tuple[tuple[str, int], ...]  # a cell's, task's or needle's id, or a block's name; its line
 
 
-@frozen
+@frozen(repr=False)
 class Provenance:
     """Shown to people; never executed, never judged, not in the digest."""
 
@@ -318,7 +319,7 @@ def _lines(table: SpecLines, owner: str, line: int) -> Iterator[tuple[str, str]]
         yield f"{owner}/{metric}", f"{table.file}:{line + below}"
 
 
-@frozen
+@frozen(repr=False)
 class Plan:
     """A resolved run. `digest` covers all that executes and judges; `seal` the whole document."""
 

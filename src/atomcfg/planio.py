@@ -28,12 +28,14 @@ def as_document(plan: Plan) -> dict[str, Any]:
     return pack(plan)
 
 
-def seal_plan(plan: Plan) -> Plan:
-    """The plan with its digest (over what executes and judges) and its seal (over the whole document)."""
+def seal_plan(plan: Plan) -> tuple[Plan, str]:
+    """The plan with its digest (over what executes and judges) and its seal (over the whole document); its text."""
     document = pack(plan)
-    digest = _hash(canonical(meaning(document)))
-    seal = _hash(canonical({**document, "digest": digest, "seal": ""}))
-    return evolve(plan, digest=digest, seal=seal)
+    document["digest"] = _hash(canonical(meaning(document)))
+    document["seal"] = ""
+    bare = canonical(document)
+    seal = _hash(bare)
+    return evolve(plan, digest=document["digest"], seal=seal), bare.replace(_NO_SEAL, _sealed_by(seal)) + "\n"
 
 
 def dump_plan(plan: Plan) -> str:
@@ -64,14 +66,20 @@ def load_plan(text: str) -> Plan:
 
 def _is_sealed(document: dict[str, Any], text: str) -> bool:
     """Whether a text is the canonical one of its document, and the seal is that of the text without it."""
-    written = f'"seal":{json.dumps(document.get("seal"))}'
-    # A quotation mark inside a text is written with a backslash, so this can only be the key itself.
-    bare = text.removesuffix("\n").replace(written, '"seal":""')
+    bare = text.removesuffix("\n").replace(_sealed_by(document.get("seal")), _NO_SEAL)
     try:
         known = canonical(document) + "\n" == text
     except ValueError:  # a number that JSON does not have
         return False
     return known and document.get("seal") == _hash(bare)
+
+
+def _sealed_by(seal: object) -> str:
+    """How the seal is written: once, since a quotation mark inside a text has a backslash before it."""
+    return f'"seal":{json.dumps(seal)}'
+
+
+_NO_SEAL = _sealed_by("")
 
 
 def _hash(text: str) -> str:

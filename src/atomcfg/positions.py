@@ -13,6 +13,7 @@ __all__ = ["KeyFinder", "Place", "duplicates", "line_column", "locate"]
 Member = tuple[tuple[int, int] | None, int, int]  # key span, value begin, value end
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _DECODER = json.JSONDecoder(strict=False)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 
@@ -57,7 +58,7 @@ def locate(text: str, path: tuple[str | int, ...], key: bool = False) -> Place:
     A text that is not JSON is taken for TOML, where the last key of the path is searched.
     """
     begin = _space(text, 0)
-    end = _document_end(text)
+    end = _document_end(text, begin)
     if end < 0:
         return _locate_word(text, path)
     key_span: tuple[int, int] | None = None
@@ -88,9 +89,8 @@ class KeyFinder:
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
-        self._at = start
-        self._counted = 0
-        self._line = 1
+        self.offset = start  # behind the key that was found last
+        self._counter = _LineCounter(text)
 
     def line(self, key: str) -> int:
         """The line of the next occurrence of `key` as a key; 0 if it is not written that way."""
@@ -98,22 +98,33 @@ class KeyFinder:
 
     def lines(self, keys: tuple[str, ...]) -> list[int]:
         """`line` of each key, in the order of the text."""
-        text, found = self._text, []
+        found = []
         for quoted in _quoted(keys):
-            at = after = self._at
-            while (at := text.find(quoted, after)) >= 0:
-                after = at + len(quoted)
-                if text[after : after + 1] == ":" or text[(end := _space(text, after)) : end + 1] == ":":
-                    self._line += text.count("\n", self._counted, at)
-                    self._counted, self._at = at, after
-                    break
-            found.append(self._line if at >= 0 else 0)
+            after = self._after(quoted)
+            found.append(self._counter.line(after) if after else 0)
+            self.offset = after or self.offset
         return found
+
+    def peek(self, key: str) -> int:
+        """The offset behind the next occurrence of `key`; 0 if there is none."""
+        return self._after(_quoted((key,))[0])
+
+    def skip(self, offset: int) -> None:
+        """Go on behind a key that `peek` found."""
+        self.offset = offset
+
+    def _after(self, quoted: str) -> int:
+        text, at = self._text, self.offset
+        while (at := text.find(quoted, at)) >= 0:
+            at += len(quoted)
+            if text[at : at + 1] == ":" or text[(end := _space(text, at)) : end + 1] == ":":
+                return at
+        return 0
 
 
 @lru_cache(maxsize=64)
 def _quoted(keys: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(json.dumps(key, ensure_ascii=False) for key in keys)
+    return tuple(map(_ENCODER.encode, keys))
 
 
 def duplicates(text: str) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
@@ -170,11 +181,12 @@ def _space(text: str, at: int) -> int:
     return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # the pattern matches anything
 
 
-@lru_cache(maxsize=8)
-def _document_end(text: str) -> int:
-    """Where the value of a whole text ends; -1 if it is not JSON."""
+def _document_end(text: str, begin: int) -> int:
+    """Where the value of a whole text ends; -1 if it is not JSON. No TOML begins with a brace."""
+    if text[begin : begin + 1] == "{":
+        return len(text.rstrip())
     try:
-        return _value_end(text, _space(text, 0))
+        return _value_end(text, begin)
     except ValueError:
         return -1
 

@@ -21,6 +21,7 @@ def _folder(package: Path) -> Path:
     return packaged if packaged.is_dir() else package.parents[1] / "schemas"
 
 
+@cache
 def schema_names() -> tuple[str, ...]:
     """Every schema by name (`config-flat`), sorted."""
     folder = _folder(Path(__file__).parent)

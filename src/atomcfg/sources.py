@@ -9,7 +9,7 @@ from .documents import Source
 __all__ = ["Options", "Sources"]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Sources:
     """The input texts. `thresholds` are the threshold files that could be read, by the name that reaches them from
     the config's folder; `siblings` are the names of all `*threshold.json` beside the config."""
@@ -21,7 +21,7 @@ class Sources:
     siblings: tuple[str, ...] = ()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Options:
     """Facts and wishes from outside the files.
 

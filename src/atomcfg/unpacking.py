@@ -16,9 +16,9 @@ from .tokens import Binding, Template, Token
 
 __all__ = ["unpack"]
 
-_TABLES = ("gates", "commands", "servers", "sessions", "cells")
-_CELL_TABLES = ("command", "words", "specs")
-_CELL_KEYS = {field.name for field in fields(Cell)} - {"argv", "env"} | set(_CELL_TABLES)
+_TABLES = ("gates", "sheets", "commands", "servers", "sessions", "cells")
+_CELL_TABLES = ("command", "words", "sheet", "values")
+_CELL_KEYS = {field.name for field in fields(Cell)} - {"argv", "env", "specs"} | set(_CELL_TABLES)
 _Document = dict[str, Any]
 
 
@@ -58,22 +58,27 @@ class _Session:
 
 
 class _Specs:
-    """The specs of one owner: [index of a gate, value]. Equal ones become one object."""
+    """The specs of a cell, from the index of its sheet and its values. Equal ones become one object."""
 
-    def __init__(self, gates: Sequence[_Gate]) -> None:
-        self._makers = [_spec_maker(gate) for gate in gates]
-        self._known: dict[tuple[int, float | None], Spec] = {}
+    def __init__(self, gates: Sequence[_Gate], sheets: Sequence[Sequence[int]]) -> None:
+        makers = [_SpecMaker(gate) for gate in gates]
+        self._sheets = [[makers[_within(gate, makers)] for gate in sheet] for sheet in sheets]
 
-    def of(self, pairs: Any) -> tuple[Spec, ...]:
-        known = self._known
-        return tuple([known.get((gate, bound)) or self._made(gate, bound) for gate, bound in pairs])
+    def of(self, sheet: int, values: Sequence[Any]) -> tuple[Spec, ...]:
+        makers = self._sheets[_within(sheet, self._sheets)]
+        return tuple([maker[value] for maker, value in zip(makers, values, strict=True)])
 
-    def _made(self, gate: Any, value: Any) -> Spec:
-        if type(gate) is not int:
-            raise TypeError(f"expected the index of a gate, found {type(gate).__name__}")
-        spec = self._makers[_within(gate, self._makers)](None if value is None else _strict(value, float))
-        self._known[gate, value] = spec
-        return spec
+
+class _SpecMaker(dict[float | None, Spec]):
+    """The specs of one gate by value, made when they are first asked for."""
+
+    def __init__(self, gate: _Gate) -> None:
+        super().__init__()
+        self._fixed = {field.name: getattr(gate, field.name) for field in fields(_Gate)}
+
+    def __missing__(self, value: float | None) -> Spec:
+        made = self[value] = Spec(value=None if value is None else _strict(value, float), **self._fixed)
+        return made
 
 
 def unpack(document: _Document) -> Plan:
@@ -83,7 +88,8 @@ def unpack(document: _Document) -> Plan:
         commands = converter.structure(document["commands"], tuple[_Command, ...])
         servers = converter.structure(document["servers"], tuple[_Server, ...])
         sessions = converter.structure(document["sessions"], tuple[_Session, ...])
-        specs = _Specs(converter.structure(document["gates"], tuple[_Gate, ...]))
+        gates = converter.structure(document["gates"], tuple[_Gate, ...])
+        specs = _Specs(gates, converter.structure(document["sheets"], tuple[tuple[int, ...], ...]))
         cell = _cell_maker(converter, commands, specs)
         rest = {name: value for name, value in document.items() if name not in _TABLES}
         checks = {name: _full(value, document["gates"]) for name, value in document["checks"].items()}
@@ -120,11 +126,6 @@ def _within(index: int, table: Sequence[object]) -> int:
     return index
 
 
-def _spec_maker(gate: _Gate) -> Callable[[float | None], Spec]:
-    fixed = {field.name: getattr(gate, field.name) for field in fields(_Gate)}
-    return lambda value: Spec(value=value, **fixed)
-
-
 def _cell_maker(converter: Converter, commands: Sequence[_Command], specs: _Specs) -> Callable[[Any], Cell]:
     """Cells are many: one generated function reads their scalars, their words fill the command's argv."""
     structure = converter.get_structure_hook(Cell)
@@ -143,7 +144,7 @@ def _cell_maker(converter: Converter, commands: Sequence[_Command], specs: _Spec
             cell,
             argv=tuple(word for word in argv if word is not None),
             env=command.env,
-            specs=specs.of(body["specs"]),
+            specs=specs.of(body["sheet"], body["values"]),
         )
 
     return make

@@ -55,7 +55,7 @@ def test_merge() -> None:
 def test_rewrite_changes_keys_and_values_but_no_comment() -> None:
     text = '{"<k>": ["<v>", 1, true], "_<k>": "<v>", "plain": {}}'
     document = Document(json.loads(text), {(): Origin("f", text)}, {("plain",): "other"})
-    made = rewrite(document, lambda word, _: word.replace("<k>", "key").replace("<v>", "value"))
+    made = rewrite(document, lambda word, _: word.replace("<k>", "key").replace("<v>", "value"), "<")
     assert made.value == {"key": ["value", 1, True], "_<k>": "<v>", "plain": {}}
     assert made.names == document.names
     assert (made.span(("key",), key=True).column, made.span(("key", 0)).column) == (2, 10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -142,6 +141,8 @@ def _overridden(overrides: Sequence[tuple[str, object]]) -> Iterator[str]:
 def _lab_named(lab: Source | None) -> Iterator[str]:
     if lab is None:
         return
+    import tomllib  # here, because only a lab file needs it
+
     try:
         top = tomllib.loads(lab.data.decode())
     except (ValueError, RecursionError):

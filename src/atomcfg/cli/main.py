@@ -26,7 +26,9 @@ _COMMANDS = {
 
 def run(argv: Sequence[str]) -> int:
     """The exit status of one command."""
-    args = build_parser().parse_args(argv)
+    first = argv[0] if argv else ""
+    # Only a completion script needs the options of all commands.
+    args = build_parser(None if first.startswith("--p") else first).parse_args(argv)
     module, function = _COMMANDS[args.command]
     command: Callable[[Namespace], int] = getattr(import_module(f"atomcfg.cli.{module}"), function)
     return command(args)

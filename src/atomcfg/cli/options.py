@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from atomcfg._version import __version__
 
@@ -11,11 +11,9 @@ from .completion import SHELLS, PrintCompletion
 
 __all__ = ["add_compile_options", "build_parser"]
 
-Commands = Any  # argparse has no public name for what add_subparsers returns
 
-
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of `atomcfg`."""
+def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """The parser of `atomcfg`. With `wanted`, only that command has its options: to make all of them takes time."""
     parser = argparse.ArgumentParser(
         prog="atomcfg",
         description="Compile benchmark configs for LLM serving on AMD Instinct GPUs into run plans.",
@@ -25,43 +23,26 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--print-completion", action=PrintCompletion, choices=SHELLS, help="a completion script for this shell"
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_plan(commands)
-    _add_check(commands)
-    _add_reference(commands)
-    _add_readers(commands)
-    commands.add_parser("list", help="the shipped configs")
-    _add_makers(commands)
+    # With prog, argparse need not format a usage to find it out.
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="atomcfg")
+    for name, (summary, description, add_options) in _COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=description)
+        if wanted in (None, name):
+            add_options(command)
     return parser
 
 
-def _add_makers(commands: Commands) -> None:
-    init = commands.add_parser(
-        "init",
-        help="shipped configs as folders of your own",
-        description="For each shipped config a folder with its thresholds, a cluster file and a lab.toml to fill.",
-    )
-    init.add_argument("folder", metavar="DIR", help="where the folders go")
-    init.add_argument("stems", nargs="+", metavar="STEM", help="a shipped config, as atomcfg list names it")
-    migrate = commands.add_parser(
-        "migrate",
-        help="older CVS files to this language",
-        description="Write older configs and their threshold files in today's form: canonical cell keys, bare "
-        "metric names. The result compiles to the same cells and bounds.",
-    )
-    migrate.add_argument("files", nargs="+", metavar="FILE", help="configs (their threshold files come along)")
-    migrate.add_argument("-o", "--output", metavar="DIR", required=True, help="where to write; nothing is replaced")
-    migrate.add_argument(
-        "--merge", action="store_true", help="fold siblings such as _mtp3 and _accuracy into one file with profiles"
-    )
-    migrate.add_argument(
-        "--rescale-per-gpu", action="store_true", help="mend per-GPU floors that were set with TP as the divisor"
-    )
-    add_report_options(migrate)
+def _add_plan(plan: argparse.ArgumentParser) -> None:
+    plan.add_argument("config", nargs="?", metavar="CONFIG", help="the config (JSON)")
+    add_compile_options(plan)
+    plan.add_argument("-o", "--output", metavar="FILE", help="where to write the plan")
+    plan.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, show what would run")
+    plan.add_argument("--commands", action="store_true", help="with --dry-run: the shell text of every command")
+    plan.add_argument("--format", choices=("text", "json"), default="text", help="how to show it (default: text)")
+    add_report_options(plan)
 
 
-def _add_check(commands: Commands) -> None:
-    check = commands.add_parser("check", help="check files and folders", description="Check every profile.")
+def _add_check(check: argparse.ArgumentParser) -> None:
     check.add_argument("paths", nargs="+", metavar="PATH", help="a config, threshold or cluster file, or a folder")
     check.add_argument(
         "--cluster", "--cluster_file", "--cluster-file", metavar="FILE", help="check with this cluster"
@@ -75,41 +56,55 @@ def _add_check(commands: Commands) -> None:
     add_report_options(check)
 
 
-def _add_reference(commands: Commands) -> None:
-    explain = commands.add_parser("explain", help="what a diagnostic code means, with a bad and a good example")
+def _add_explain(explain: argparse.ArgumentParser) -> None:
     explain.add_argument("code", metavar="CODE", help="a code such as A204")
-    schema = commands.add_parser("schema", help="print a JSON schema")
+
+
+def _add_schema(schema: argparse.ArgumentParser) -> None:
     schema.add_argument("name", nargs="?", metavar="NAME", help="a schema; without it, their names")
 
 
-def _add_readers(commands: Commands) -> None:
-    show = commands.add_parser("show", help="show a plan")
+def _add_show(show: argparse.ArgumentParser) -> None:
     show.add_argument("plan", metavar="PLAN")
     show.add_argument("--cell", metavar="ID", help="only this cell and its server")
     show.add_argument("--commands", action="store_true", help="the shell text of every command")
-    trace = commands.add_parser("trace", help="where a value came from and what it became")
+
+
+def _add_trace(trace: argparse.ArgumentParser) -> None:
     trace.add_argument("plan", metavar="PLAN")
     trace.add_argument("path", nargs="?", metavar="PATH", help="a configuration path such as params.seed")
-    diff = commands.add_parser("diff", help="what changed in meaning between two plans (exit 1 if anything did)")
+    _add_format(trace)
+
+
+def _add_diff(diff: argparse.ArgumentParser) -> None:
     diff.add_argument("before", metavar="A")
     diff.add_argument("after", metavar="B")
-    for reader in (trace, diff):
-        reader.add_argument("--format", choices=("text", "json"), default="text", help="how to show it")
+    _add_format(diff)
 
 
-def _add_plan(commands: Commands) -> None:
-    plan = commands.add_parser(
-        "plan",
-        help="compile a config and write the plan",
-        description="Compile a config. Without -o it goes to standard output; --dry-run shows what would run.",
+def _add_init(init: argparse.ArgumentParser) -> None:
+    init.add_argument("folder", metavar="DIR", help="where the folders go")
+    init.add_argument("stems", nargs="+", metavar="STEM", help="a shipped config, as atomcfg list names it")
+
+
+def _add_migrate(migrate: argparse.ArgumentParser) -> None:
+    migrate.add_argument("files", nargs="+", metavar="FILE", help="configs (their threshold files come along)")
+    migrate.add_argument("-o", "--output", metavar="DIR", required=True, help="where to write; nothing is replaced")
+    migrate.add_argument(
+        "--merge", action="store_true", help="fold siblings such as _mtp3 and _accuracy into one file with profiles"
     )
-    plan.add_argument("config", nargs="?", metavar="CONFIG", help="the config (JSON)")
-    add_compile_options(plan)
-    plan.add_argument("-o", "--output", metavar="FILE", help="where to write the plan")
-    plan.add_argument("--dry-run", "--dry_run", action="store_true", help="write nothing, show what would run")
-    plan.add_argument("--commands", action="store_true", help="with --dry-run: the shell text of every command")
-    plan.add_argument("--format", choices=("text", "json"), default="text", help="how to show it (default: text)")
-    add_report_options(plan)
+    migrate.add_argument(
+        "--rescale-per-gpu", action="store_true", help="mend per-GPU floors that were set with TP as the divisor"
+    )
+    add_report_options(migrate)
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to show it")
+
+
+def _add_nothing(_parser: argparse.ArgumentParser) -> None:
+    pass
 
 
 def add_compile_options(parser: argparse.ArgumentParser) -> None:
@@ -135,3 +130,31 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour (NO_COLOR is honoured)"
     )
+
+
+# Name -> help, description, options.
+_COMMANDS: Mapping[str, tuple[str, str | None, Callable[[argparse.ArgumentParser], None]]] = {
+    "plan": (
+        "compile a config and write the plan",
+        "Compile a config. Without -o it goes to standard output; --dry-run shows what would run.",
+        _add_plan,
+    ),
+    "check": ("check files and folders", "Check every profile.", _add_check),
+    "explain": ("what a diagnostic code means, with a bad and a good example", None, _add_explain),
+    "schema": ("print a JSON schema", None, _add_schema),
+    "show": ("show a plan", None, _add_show),
+    "trace": ("where a value came from and what it became", None, _add_trace),
+    "diff": ("what changed in meaning between two plans (exit 1 if anything did)", None, _add_diff),
+    "list": ("the shipped configs", None, _add_nothing),
+    "init": (
+        "shipped configs as folders of your own",
+        "For each shipped config a folder with its thresholds, a cluster file and a lab.toml to fill.",
+        _add_init,
+    ),
+    "migrate": (
+        "older CVS files to this language",
+        "Write older configs and their threshold files in today's form: canonical cell keys, bare metric names. "
+        "The result compiles to the same cells and bounds.",
+        _add_migrate,
+    ),
+}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
@@ -75,6 +74,8 @@ def complain(message: str, hint: str = "") -> int:
 
 def write_file(path: Path, text: str) -> int:
     """Write a file whole or not at all."""
+    import tempfile  # here, because a dry run writes none
+
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from atomcfg.planio import as_document, dump_plan
+from atomcfg.planio import as_document
 
 from .compiling import compile_files, parse_override
 from .output import EXIT_ERRORS, EXIT_WARNINGS, complain, report, write_file
@@ -45,7 +45,7 @@ def run_plan(args: argparse.Namespace) -> int:
         shown = json.dumps(as_document(result.plan), indent=2) if args.format == "json" else None
         sys.stdout.write((shown or draw(result.plan, commands=args.commands)) + "\n")
     elif args.output:
-        return write_file(Path(args.output), dump_plan(result.plan))
+        return write_file(Path(args.output), result.text)
     else:
-        sys.stdout.write(dump_plan(result.plan))
+        sys.stdout.write(result.text)
     return 0

@@ -17,7 +17,7 @@ __all__ = ["WARMUPS_PER_REQUEST", "Arg", "ClientRequest", "Driver", "EnvEntry", 
 WARMUPS_PER_REQUEST = 2  # for each request in flight, as CVS asks for them
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Arg:
     """One flag with its values, or one word, of an argv; `sources` are the configuration paths it came from
     (`params.max_model_length`, `roles.server.atom_args[3]`), empty for a constant of the driver."""
@@ -26,7 +26,7 @@ class Arg:
     sources: tuple[str, ...] = ()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class EnvEntry:
     """One environment entry and the configuration paths it came from."""
 
@@ -34,7 +34,7 @@ class EnvEntry:
     sources: tuple[str, ...] = ()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class LengthRange:
     """Tokens per request that the client may draw, inclusive."""
 
@@ -42,7 +42,7 @@ class LengthRange:
     high: int
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class ClientRequest:
     """What a driver needs to write a client command: for one cell, or for many, with holes where they differ."""
 
@@ -77,7 +77,7 @@ def _never(_settings: Settings) -> bool:
     return False
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Driver:
     """Pure functions from settings to argv and environment, and the facts that checks need.
 

@@ -17,7 +17,7 @@ from .layout import Layout, Option
 __all__ = ["Program", "check_arguments"]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Program:
     """A program that a driver starts, as far as checks must know it. `engine` is its column in `concepts`."""
 

@@ -14,7 +14,7 @@ __all__ = ["CLIENT_CONCEPTS", "CLIENT_VALUES", "SERVER_CONCEPTS", "SERVER_VALUES
 Values = Mapping[str, Mapping[str, tuple[str, ...]]]  # engine -> canonical flag -> what it takes
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Concept:
     """One idea: its spellings by engine, the one to propose first, and the setting that decides it here."""
 

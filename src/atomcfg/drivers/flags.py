@@ -29,7 +29,7 @@ class FlagName:
     listed: bool = True  # False: the table does not know it
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class FlagTable:
     """The options of one program. `spellings` maps each of them, with its dashes, to the canonical name."""
 

@@ -17,7 +17,7 @@ from .flags import Given
 __all__ = ["Layout", "Option", "compose", "option", "positional", "serving_option"]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Option:
     """One flag that the driver writes. `free`: only a default, which a user's value replaces."""
 
@@ -39,7 +39,7 @@ class Option:
         return " ".join(shown[1:] if shown[0].startswith("-") else shown)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Layout:
     """A command without the user's arguments, which stand between `leading` and `trailing`."""
 

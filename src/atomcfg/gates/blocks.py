@@ -16,7 +16,7 @@ from .spec import Block, SpecReader
 __all__ = ["BlockGates", "bind_blocks"]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class BlockGates:
     accuracy: Mapping[str, BoundTable]
     long_context: Mapping[str, BoundTable]

@@ -20,7 +20,7 @@ __all__ = ["CellGates", "bind_cells", "cell_entries"]
 _DIMENSIONS = ("ISL", "OSL", "TP", "PP", "CONC")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class CellGates:
     """The specs of every cell that has an entry, and the places of the entries, by cell id."""
 

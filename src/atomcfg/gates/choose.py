@@ -17,7 +17,7 @@ __all__ = ["Thresholds", "choose_thresholds"]
 _IMPLICIT = "perf"
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Thresholds:
     """The chosen threshold document; `base` is the path of the table that holds the keys."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from atomcfg.diagnostics import Diagnostics, Related, Severity
 from atomcfg.documents import JsonPath
@@ -34,8 +34,9 @@ def check_coverage(
     able = {metric for metric in GATED if driver.produces(settings, metric)}
     _check_cells(expanded, cells.places, thresholds, found)
     _check_gated(expanded, cells.places, able, thresholds, found)
-    _check_producible(cells.specs, driver.name, lambda metric: driver.produces(settings, metric), found)
-    _check_scaling(expanded, cells.specs, found)
+    judged = _judged(cells.specs)
+    _check_producible(cells.specs, judged, driver.name, lambda metric: driver.produces(settings, metric), found)
+    _check_scaling(expanded, cells.specs, judged, found)
     _check_per_gpu(expanded, cells.specs, driver.data_parallel(settings), found)
     exempt = [metric for metric in GATED if metric not in able]
     if exempt and settings.enforce_thresholds:
@@ -69,13 +70,17 @@ def _check_gated(
 ) -> None:
     """Every cell that has an entry has a spec for each gated metric that the client reports."""
     gaps: list[tuple[JsonPath, list[str]]] = []
+    lacking_of: dict[tuple[str, ...], list[str]] = {}
     for cell in expanded.cells:
         place = places.get(cell.id)
         if place is not None:
-            have = _stated(thresholds.document.get(*place))
-            lacking = [metric for metric in GATED if metric in able and metric not in have]
-            if lacking:
-                gaps.append((place, lacking))
+            table = thresholds.document.get(*place)
+            names = tuple(table) if isinstance(table, dict) else ()
+            if names not in lacking_of:  # the cells of a sweep have few layouts
+                have = _stated(names)
+                lacking_of[names] = [metric for metric in GATED if metric in able and metric not in have]
+            if lacking_of[names]:
+                gaps.append((place, lacking_of[names]))
     if not gaps:
         return
     place, lacking = gaps[0]
@@ -90,13 +95,9 @@ def _check_gated(
     found.add("A822", severity, summary, span, 'bound each, or state it as "info"', related)
 
 
-def _stated(table: object) -> set[str]:
+def _stated(written: Iterable[str]) -> set[str]:
     """The metrics of a cell, right or wrong: one that is misspelt, or whose spec is wrong, is not missing too."""
-    names = (
-        [name.removeprefix("client.") for name in table if not name.startswith("_")]
-        if isinstance(table, dict)
-        else []
-    )
+    names = [name.removeprefix("client.") for name in written if not name.startswith("_")]
     return {name if name in METRICS else nearest(name, METRICS) or name for name in names}
 
 
@@ -106,11 +107,11 @@ def _severity(settings: Settings) -> Severity:
 
 def _check_producible(
     cells: Mapping[str, BoundTable],
+    judged: set[str],
     driver: str,
     able: Callable[[str], bool],
     found: Diagnostics,
 ) -> None:
-    judged = {spec.metric for spec in _unique(cells) if spec.kind != "info"}
     doubtful = {name for name in judged if not name.startswith(("scaling.", "gpu.")) and not able(name)}
     if not doubtful:
         return
@@ -122,29 +123,31 @@ def _check_producible(
     found.warning("A824", summary, first[0].span(first[1]), 'state them as "info", or remove them')
 
 
-def _unique(cells: Mapping[str, BoundTable]) -> Collection[Spec]:
-    """Every spec once: cells share the objects, and hashing each would cost more than all checks."""
-    return {id(spec): spec for table in cells.values() for spec in table.specs}.values()
+def _judged(cells: Mapping[str, BoundTable]) -> set[str]:
+    """The metrics that specs of cells bound. Cells share specs: looking at each once is less than half the work."""
+    unique: dict[int, Spec] = {}
+    for table in cells.values():
+        unique.update(zip(map(id, table.specs), table.specs, strict=True))
+    return {spec.metric for spec in unique.values() if spec.kind != "info"}
 
 
 def _places(cells: Mapping[str, BoundTable], wanted: Callable[[Spec], bool]) -> list[tuple[BoundTable, int]]:
     return [(table, index) for table in cells.values() for index, spec in enumerate(table.specs) if wanted(spec)]
 
 
-def _check_scaling(expanded: Expanded, cells: Mapping[str, BoundTable], found: Diagnostics) -> None:
+def _check_scaling(
+    expanded: Expanded, cells: Mapping[str, BoundTable], judged: set[str], found: Diagnostics
+) -> None:
     settings = expanded.built.settings
     params = settings.params
-    stated = any(spec.metric == _SCALING for spec in _unique(cells))
-    specs = _places(cells, lambda spec: spec.metric == _SCALING) if stated else []
     if params.scaling_baseline_output_throughput is None:
-        judged = [(table, index) for table, index in specs if table.specs[index].kind != "info"]
-        if judged:
-            table, index = judged[0]
+        if _SCALING in judged:
+            table, index = _places(cells, lambda spec: spec.metric == _SCALING and spec.kind != "info")[0]
             span = table.span(index)
             baseline = settings.document.called("params", "scaling_baseline_output_throughput")
             hint = f"write {baseline} (single-node output tok/s)"
             found.warning("A825", f"{_SCALING} has no baseline: not judged", span, hint)
-    elif params.nnodes > 1 and not specs and cells:
+    elif params.nnodes > 1 and cells and not _places(cells, lambda spec: spec.metric == _SCALING):
         span = settings.document.span(("params", "scaling_baseline_output_throughput"))
         found.warning("A826", f"a scaling baseline, but no spec for {_SCALING}", span, "add one to the cells")
 

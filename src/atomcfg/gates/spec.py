@@ -36,7 +36,7 @@ class Block(Enum):
     QUANT = "quant_parity"
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class _Column:
     """A metric of a layout, and its specs by what was written: the cells of a sweep repeat them."""
 
@@ -45,7 +45,7 @@ class _Column:
     known: dict[tuple[object, ...], Spec]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class _Layout:
     """Tables of the same keys: what these stand for, and what is wrong with them."""
 

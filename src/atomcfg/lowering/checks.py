@@ -20,7 +20,7 @@ __all__ = ["lower_checks"]
 _TASK_BUDGET_S = 6 * 3600
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class _Context:
     bound: Bound
     settings: Settings

@@ -22,7 +22,7 @@ _NAMES = ("cell.isl", "cell.osl", "cell.concurrency", "cell.warmups", "cell.seed
 _ISL, _OSL, _CONCURRENCY, _WARMUPS, _SEED, _FOLDER = (Template((Binding(name),)) for name in _NAMES)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class CellClient:
     """How one cell is measured, and where its result will be."""
 
@@ -30,7 +30,7 @@ class CellClient:
     artifact: Artifact
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class _Pattern:
     """An argv, and which of its words hold a hole of the cell."""
 

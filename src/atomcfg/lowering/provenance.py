@@ -7,6 +7,7 @@ import json
 from collections.abc import Collection, Mapping
 
 from atomcfg._version import __version__
+from atomcfg.documents import JsonPath
 from atomcfg.passes.states import Bound, BoundTable
 from atomcfg.plan import InputFile, Provenance, SpecLines, TraceEntry
 from atomcfg.positions import KeyFinder, locate
@@ -52,26 +53,54 @@ def _spec_tables(owners: Mapping[str, BoundTable]) -> tuple[SpecLines, ...]:
     blocks = {table.path[-2] for table in owners.values() if len(table.path) > len(base) + 1}
     order = _order_in_file(some.document.get(*base), blocks)
     tables = sorted(owners.items(), key=lambda item: order.get(item[1].path[-1], len(order)))
-    finder = KeyFinder(origin.text, _offset(origin.text, base))
+    lines = _Lines(origin.text, _offset(origin.text, base))
     alike: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[str, int]]] = {}
-    metrics: dict[tuple[str, ...], tuple[str, ...]] = {}
     for owner, table in tables:
-        line = finder.line(str(table.path[-1])) or locate(origin.text, table.path, key=True).line
-        below = tuple([found - line for found in _lines(finder, origin.text, table)])
+        line, below = lines.of(table)
         alike.setdefault((table.written, below), []).append((owner, line))
-        metrics.setdefault(table.written, tuple(spec.metric for spec in table.specs))
     return tuple(
-        SpecLines(origin.name, tuple(zip(metrics[written], below, strict=True)), tuple(found))
-        for (written, below), found in alike.items()
+        SpecLines(origin.name, tuple(zip(_metrics(owners[found[0][0]]), below, strict=True)), tuple(found))
+        for (_, below), found in alike.items()
     )
 
 
-def _lines(finder: KeyFinder, text: str, table: BoundTable) -> list[int]:
-    found = finder.lines(table.written)
-    return [
-        line or locate(text, (*table.path, key), key=True).line
-        for key, line in zip(table.written, found, strict=True)
-    ]
+def _metrics(table: BoundTable) -> list[str]:
+    return [spec.metric for spec in table.specs]
+
+
+class _Lines:
+    """Lines of tables and their specs, asked for in the order of the text.
+
+    Tables that differ in their numbers only have their specs on the same lines, so most are only compared.
+    """
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self._finder = KeyFinder(text, start)
+        self._known: dict[tuple[tuple[str, ...], str], tuple[int, ...]] = {}
+
+    def of(self, table: BoundTable) -> tuple[int, tuple[int, ...]]:
+        """The line of a table's key, and how far below it the key of each spec stands."""
+        line = self._finder.line(str(table.path[-1])) or self._located(table.path)
+        begin = self._finder.offset
+        last = self._finder.peek(table.written[-1])
+        outline = (table.written, self._text[begin:last].translate(_NUMBERS))
+        below = self._known.get(outline)
+        if below is None:
+            found = zip(table.written, self._finder.lines(table.written), strict=True)
+            below = tuple([(at or self._located((*table.path, key))) - line for key, at in found])
+            if self._finder.offset == last:
+                self._known[outline] = below
+        else:
+            self._finder.skip(last)
+        return line, below
+
+    def _located(self, path: JsonPath) -> int:
+        return locate(self._text, path, key=True).line
+
+
+# Without the characters that numbers are made of, quotation marks and line ends stay where they were.
+_NUMBERS = dict.fromkeys(map(ord, "0123456789+-.eE"))
 
 
 def _order_in_file(table: object, blocks: Collection[str | int]) -> dict[str | int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from atomcfg.defaults import PARAMS
@@ -17,36 +16,43 @@ from atomcfg.values import as_text
 
 __all__ = ["Trace"]
 
-# What values become that never stand in an argv or an environment. The first matching row counts.
-_EFFECTS: tuple[tuple[str, str], ...] = (
-    (r"schema_version|framework", "dialect"),
-    (r"gpu_arch", "plan gpu_arch"),
-    (r"enforce_thresholds", "whether gates are enforced"),
-    (r"threshold_json|threshold_profile", "which thresholds"),
-    (r"paths\.shared_fs", "paths"),
-    (r"paths\.log_dir", "run directory on the nodes"),
-    (r"model\.(id|remote|precision)", "model stage"),
-    (r"container(\..*)?", "container"),
-    (r"params\.driver", "driver"),
-    (r"params\.server_(precheck_wait_s|warmup_wait_s|poll_count|poll_wait_time)", "server deadline"),
-    (r"params\.client_(initial_wait_s|poll_count|poll_wait_time)", "client deadline"),
-    (r"params\.nnodes", "number of ranks"),
-    (r"params\.reuse_server_across_sweep", "sessions"),
-    (r"params\.bench_max_failed_requests", "validity of cells"),
-    (r"params\.scaling_baseline_output_throughput", "scaling.efficiency_pct"),
-    (r"params\.(tensor_parallelism|pipeline_parallel_size)", "cell keys, GPU count"),
-    (r"sweep(\..*)?", "cells"),
-    (r"(functional|platform|mtp_quality|quant_parity|long_context_accuracy|accuracy)(\..*)?", "checks"),
-    (r"roles\.server\.(ib_hca_devices|ib_netdev)(\[.*)?", "fabric"),
-    (r"roles\.server\.(memory_fraction|log_level)", "server argv, unless the arguments give it"),
-    (r"roles\.server\.serve_args\..*", "server argv, or a default of it left out"),
-    (r"run_card(\..*)?", "reports"),
-)
-_COMPILED = tuple((re.compile(pattern), effect) for pattern, effect in _EFFECTS)
-
-
-_FABRIC = re.compile(r"roles\.server\.ib_")
-
+# What values become that never stand in an argv or an environment: by their path, or by that of a block.
+_EFFECTS: Mapping[str, str] = {
+    "schema_version": "dialect",
+    "framework": "dialect",
+    "gpu_arch": "plan gpu_arch",
+    "enforce_thresholds": "whether gates are enforced",
+    "threshold_json": "which thresholds",
+    "threshold_profile": "which thresholds",
+    "paths.shared_fs": "paths",
+    "paths.log_dir": "run directory on the nodes",
+    **dict.fromkeys(("model.id", "model.remote", "model.precision"), "model stage"),
+    "container": "container",
+    "params.driver": "driver",
+    "params.server_precheck_wait_s": "server deadline",
+    "params.server_warmup_wait_s": "server deadline",
+    "params.server_poll_count": "server deadline",
+    "params.server_poll_wait_time": "server deadline",
+    "params.client_initial_wait_s": "client deadline",
+    "params.client_poll_count": "client deadline",
+    "params.client_poll_wait_time": "client deadline",
+    "params.nnodes": "number of ranks",
+    "params.reuse_server_across_sweep": "sessions",
+    "params.bench_max_failed_requests": "validity of cells",
+    "params.scaling_baseline_output_throughput": "scaling.efficiency_pct",
+    "params.tensor_parallelism": "cell keys, GPU count",
+    "params.pipeline_parallel_size": "cell keys, GPU count",
+    "sweep": "cells",
+    **dict.fromkeys(("functional", "platform", "mtp_quality", "quant_parity"), "checks"),
+    **dict.fromkeys(("long_context_accuracy", "accuracy"), "checks"),
+    "roles.server.ib_hca_devices": "fabric",
+    "roles.server.ib_netdev": "fabric",
+    "roles.server.memory_fraction": "server argv, unless the arguments give it",
+    "roles.server.log_level": "server argv, unless the arguments give it",
+    "run_card": "reports",
+}
+_DEFAULTED = ("roles", "server", "serve_args")  # what is null or false there leaves a default out
+_FABRIC = ("roles.server.ib_hca_devices", "roles.server.ib_netdev")
 _SHOWN = 200  # characters of a value
 
 
@@ -55,6 +61,7 @@ class Trace:
 
     def __init__(self, settings: Settings) -> None:
         self._document = settings.document
+        self._values = tuple(_leaves(settings.document.value, ()))
         self._alone = settings.params.nnodes == 1  # then there is no fabric
         self._uses: dict[str, dict[str, None]] = {}
 
@@ -85,7 +92,7 @@ class Trace:
         document = self._document
         found = [
             TraceEntry(dotted(path), json.dumps(value), _source(document, path), self._used(path, value))
-            for path, value in _leaves(document.value, ())
+            for path, value in self._values
         ]
         found += [
             TraceEntry(f"params.{name}", json.dumps(default), "default", self._used(("params", name)))
@@ -96,21 +103,20 @@ class Trace:
 
     def _used(self, path: JsonPath, value: object = None) -> tuple[str, ...]:
         uses: dict[str, None] = {}
-        for cut in range(len(path), 0, -1):
-            uses.update(self._uses.get(dotted(path[:cut]), {}))
-        text = dotted(path)
-        uses.update(self._uses.get(text, {}))
-        if self._alone and _FABRIC.match(text) and value != "auto":
-            return tuple(uses)
-        effect = next((effect for pattern, effect in _COMPILED if pattern.fullmatch(text)), None)
-        if effect:
-            uses[effect] = None
+        blocks = [dotted(path[:cut]) for cut in range(len(path), 0, -1)]
+        for block in blocks:
+            uses.update(self._uses.get(block, {}))
+        if not (self._alone and value != "auto" and blocks[0].partition("[")[0] in _FABRIC):
+            effects = [_EFFECTS[block] for block in blocks if block in _EFFECTS]
+            if len(path) > len(_DEFAULTED) and path[: len(_DEFAULTED)] == _DEFAULTED:
+                effects.append("server argv, or a default of it left out")
+            uses.update(dict.fromkeys(effects[:1]))
         shown = tuple(uses)
         return shown if len(shown) <= 8 else (*shown[:7], f"and {len(shown) - 7} more")
 
     def report_unused(self, reasons: Mapping[str, str], found: Diagnostics) -> None:
         """A value that a file gave and that reaches nothing with this driver is a warning."""
-        for path, value in _leaves(self._document.value, ()):
+        for path, value in self._values:
             text = dotted(path)
             name = text.removeprefix("params.")
             if value == [] or (path[:1] == ("params",) and _is_default(name, value)):

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
 from atomcfg.diagnostics import Diagnostic, Diagnostics
 from atomcfg.documents import Document, JsonPath
-from atomcfg.faults import Fault, report
-from atomcfg.schemas import load_schema, schema_names
+from atomcfg.schemas import load_schema, schema_text
 
 if TYPE_CHECKING:
     import jsonschema_rs
+
+    from atomcfg.faults import Fault
 
 __all__ = ["check"]
 
 _HALF = "the text holds half of a surrogate pair"
 _BASE = "json-schema:///"
+_REFERENCE = re.compile(r'"\$ref": *"([a-z-]+)\.schema\.json')
 # Parts of a schema that are checked by themselves.
 _PARTS = {"config-complete": ("config-flat", "#/$defs/complete")}
 # Whose keys a misplaced one may belong to, where the schema only refers to another.
@@ -50,6 +53,13 @@ def check(document: Document, schema_name: str) -> tuple[Diagnostic, ...]:
     if validator.is_valid(value):
         return ()
     faults = [_fault(document, schema_name, error) for error in validator.iter_errors(value)]
+    _report(document, faults, found)
+    return found.items
+
+
+def _report(document: Document, faults: list[Fault], found: Diagnostics) -> None:
+    from atomcfg.faults import report  # here, because most documents are valid
+
     strays = {fault.path: fault.unexpected for fault in faults if fault.unexpected}
     seen: set[JsonPath] = set()
     for fault in faults:
@@ -58,7 +68,6 @@ def check(document: Document, schema_name: str) -> tuple[Diagnostic, ...]:
             report(document, fault, strays.get(fault.path, ()), found)
         if fault.about_value:
             seen.add(fault.path)
-    return found.items
 
 
 @cache
@@ -66,13 +75,32 @@ def _validator(name: str) -> jsonschema_rs.Draft202012Validator:
     # Here, because `import atomcfg` need not pay for the validator.
     import jsonschema_rs
 
-    resources = [(f"{_BASE}{known}.schema.json", load_schema(known)) for known in schema_names()]
     root, part = _PARTS.get(name, (name, ""))
     schema = {"$ref": f"{_BASE}{root}.schema.json{part}"}
-    return jsonschema_rs.Draft202012Validator(schema, registry=jsonschema_rs.Registry(resources))
+    return jsonschema_rs.Draft202012Validator(schema, registry=_registry(frozenset(_needed(root))))
+
+
+@cache
+def _registry(names: frozenset[str]) -> jsonschema_rs.Registry:
+    import jsonschema_rs
+
+    return jsonschema_rs.Registry([(f"{_BASE}{name}.schema.json", load_schema(name)) for name in sorted(names)])
+
+
+def _needed(name: str) -> set[str]:
+    """A schema and all that it refers to."""
+    needed: set[str] = set()
+    waiting = {name}
+    while waiting:
+        known = waiting.pop()
+        needed.add(known)
+        waiting |= set(_REFERENCE.findall(schema_text(known))) - needed
+    return needed
 
 
 def _fault(document: Document, name: str, error: jsonschema_rs.ValidationError) -> Fault:
+    from atomcfg.faults import Fault  # likewise
+
     path = tuple(error.instance_path)
     schema = _schema_at(name, error.evaluation_path)
     root = load_schema(_HOMES.get(name, name))

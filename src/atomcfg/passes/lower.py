@@ -197,9 +197,8 @@ def _cells(
 
 def _asked(bound: Bound) -> frozenset[str]:
     """The percentiles that specs of cells name."""
-    metrics = {
-        spec.metric for spec in {id(spec): spec for table in bound.cells.values() for spec in table.specs}.values()
-    }
+    layouts = {table.written: table for table in bound.cells.values()}  # the same keys are the same metrics
+    metrics = {spec.metric for table in layouts.values() for spec in table.specs}
     return frozenset(match.group(1) for name in metrics if (match := _PERCENTILE.fullmatch(name)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import json
 import re
-import tomllib
 from collections.abc import Iterable
 
 from atomcfg.diagnostics import Checked, Diagnostics, Related, Span
@@ -167,6 +166,8 @@ def _toml(source: Source, found: Diagnostics) -> Document | None:
     text = _text(source, found)
     if text is None:
         return None
+    import tomllib  # here, because only a lab file needs it
+
     try:
         value = tomllib.loads(text)
     except RecursionError:

@@ -37,16 +37,14 @@ def resolve(flat: Flat) -> Checked[Flat]:
     inside = {**known, **paths}
 
     def change(text: str, path: JsonPath) -> str:
-        if "{" not in text:
-            return text
         names = inside if path[:1] == ("paths",) else known
         return BRACE.sub(lambda match: names.get(match.group(1), match.group()), text)
 
-    document = rewrite(document, change)
+    document = rewrite(document, change, "{")
     _check_braces(document, found)
     cluster = flat.parsed.cluster
     if cluster is not None:
-        cluster = rewrite(cluster, lambda text, _: text.replace("{" + _USER + "}", user))
+        cluster = rewrite(cluster, lambda text, _: text.replace("{" + _USER + "}", user), "{")
     parsed = evolve(flat.parsed, cluster=cluster)
     _check_leftovers(document, parsed.cluster, flat.parsed.options.dry_run, found)
     return Checked.of(evolve(flat, document=document, parsed=parsed), found)
@@ -98,7 +96,7 @@ def _check_braces(document: Document, found: Diagnostics) -> None:
     names = [_USER, *_PATH_KEYS, *(f"paths.{key}" for key in _PATH_KEYS), *ADDRESS_TOKENS]
 
     def look(text: str, path: JsonPath) -> str:
-        for match in BRACE.finditer(text) if "{" in text else ():
+        for match in BRACE.finditer(text):
             word = match.group(1)
             if word in ADDRESS_TOKENS:
                 continue
@@ -111,7 +109,7 @@ def _check_braces(document: Document, found: Diagnostics) -> None:
             found.error("A315", f"unknown placeholder {{{word}}}", document.span(path), hint)
         return text
 
-    rewrite(document, look)
+    rewrite(document, look, "{")
 
 
 def _check_leftovers(document: Document, cluster: Document | None, dry_run: bool, found: Diagnostics) -> None:

@@ -148,8 +148,6 @@ def _substitute(document: Document, values: dict[str, tuple[str, Origin]], used:
         return document
 
     def change(text: str, _path: JsonPath) -> str:
-        if "<" not in text and "{" not in text:
-            return text
         return _NAMED.sub(one, text)
 
     def one(match: re.Match[str]) -> str:
@@ -159,7 +157,7 @@ def _substitute(document: Document, values: dict[str, tuple[str, Origin]], used:
         used.add(known[1].path)
         return known[0]
 
-    return rewrite(document, change)
+    return rewrite(document, change, "<{")
 
 
 def _report_unused(parsed: Parsed, used: set[JsonPath], found: Diagnostics) -> None:

@@ -14,7 +14,7 @@ from atomcfg.plan import Spec
 from atomcfg.sources import Options, Sources
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Parsed:
     """After `read` and `settle`: every text is a document."""
 
@@ -27,7 +27,7 @@ class Parsed:
     used_lab: frozenset[JsonPath] = frozenset()
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class StatedKey:
     """A cell that was written as a key: `path` is its place in the flat document's `sweep.runs`."""
 
@@ -35,7 +35,7 @@ class StatedKey:
     path: JsonPath
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Flat:
     """After `normalise`: one profile as a flat document, whatever the dialect was."""
 
@@ -50,7 +50,7 @@ class Flat:
     unordered_cells: bool  # the cells come from object keys, so no order was stated
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Enlisted:
     """After `enlist`: the flat document and the cluster it runs on. `unresolved`: what a lab must still supply."""
 
@@ -59,7 +59,7 @@ class Enlisted:
     unresolved: tuple[str, ...]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Built:
     """After `build` and `govern`: typed and consistent."""
 
@@ -67,7 +67,7 @@ class Built:
     settings: Settings
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class PlannedCell:
     """One cell of the sweep, before its command is written."""
 
@@ -78,14 +78,14 @@ class PlannedCell:
     output_range: tuple[int, int]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Expanded:
     built: Built
     cells: tuple[PlannedCell, ...]
     sibling_keys: frozenset[CellKey] = frozenset()  # cells of the file's other profiles
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class BoundTable:
     """The specs of one cell, task or check, and where they stand: `written[i]` is the key of `specs[i]`."""
 
@@ -99,7 +99,7 @@ class BoundTable:
         return self.document.span((*self.path, self.written[index]), key=True)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Bound:
     """After `bind`: every cell, task and check with its specs."""
 
