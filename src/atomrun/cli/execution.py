@@ -21,8 +21,8 @@ from atomrun.results import ExitCode, RunResult
 from atomrun.run import check_only, clean_up, execute
 from atomrun.signals import Interrupted, Interrupts
 
-from .finding import find_run, plan_of
 from .output import Fault, print_result
+from .stored import find_run, read_plan
 
 __all__ = ["run_cleanup", "run_config", "run_plan", "run_preflight", "run_rehearsal"]
 
@@ -87,8 +87,8 @@ def run_preflight(args: Namespace) -> int:
 
 def run_cleanup(args: Namespace) -> int:
     """Give back the nodes of a run whose launcher is gone."""
-    folder = find_run(args)
-    plan, interrupts = plan_of(folder), Interrupts()
+    folder = find_run(args.run, args.runs).resolve()
+    plan, interrupts = read_plan(folder), Interrupts()
     sink = _sink(args, plan)
     try:
         with _told(), interrupts.installed(), reopened(folder, plan, sink, interrupts) as run:
@@ -135,7 +135,7 @@ def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
     sink = _sink(args, plan)
     try:
         with _told(), interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
-            interrupts.give_up = lambda: _give_up(run)
+            interrupts.give_up = lambda: _give_up(run, sink)
             result = execute(run)
             folder = run.folder.path
     finally:
@@ -198,8 +198,9 @@ def _tell(result: RunResult, folder: Path, args: Namespace) -> int:
     return print_result(result)
 
 
-def _give_up(run: RunContext) -> NoReturn:
+def _give_up(run: RunContext, sink: Sink) -> NoReturn:
     """The third signal: say what remains, and go. The leases of the nodes end what runs there."""
+    sink.close()
     nodes = ", ".join(node.name for node in run.nodes if node.root) or "no node"
     text = (
         f"given up on {run.run_id}; it still holds {nodes}, until its lease of {run.options.lease_s} s runs out\n"
