@@ -13,6 +13,8 @@ import pytest
 import tomli_w
 
 from . import image
+from .bench import CANARY, LEASE_S, MODELS, Bench
+from .checks import assert_clean, find_text
 from .cluster import Cluster, running_cluster
 from .node import Node
 
@@ -90,6 +92,24 @@ def lab_file(cluster: Cluster, lab_values: dict[str, str]) -> Callable[..., Path
         return path
 
     return write
+
+
+@pytest.fixture
+def bench(
+    cluster: Cluster, cluster_file: Callable[..., Path], lab_file: Callable[..., Path], tmp_path: Path
+) -> Iterator[Bench]:
+    """Afterwards the nodes are clean, and no token is anywhere, whatever the test did."""
+    token = tmp_path / "token"
+    token.write_text(CANARY + "\n")
+    lab_file(tmp_path, **{"paths.hf_token_file": str(token)})
+    for model in MODELS:
+        cluster.add_model(model)
+    yield Bench(cluster, tmp_path, cluster_file)
+    for node in cluster.nodes:
+        assert_clean(node, within=LEASE_S)
+        assert list(find_text(node, CANARY.encode())) == []
+    for path in tmp_path.rglob("*"):
+        assert path == token or not path.is_file() or CANARY.encode() not in path.read_bytes(), path
 
 
 def _missing() -> str:
