@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +152,38 @@ def test_interrupts_end_in_a_teardown(plan: Path, tmp_path: Path, count: int) ->
     assert process.returncode == 130
     assert [event["status"] for event in rest if event["name"] == "teardown"] == ["running", "ok"]
     assert left_over(plan) == []
+
+
+def test_a_third_interrupt_gives_the_terminal_back(plan: Path, tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    argv = [sys.executable, "-m", "atomrun", "rehearse", str(plan), "--runs", str(tmp_path), "--lease", "3"]
+    env = {**os.environ, "STANDIN_SPEED": "0.2", "TERM": "xterm", "TMPDIR": str(tmp_path)}
+    shown = b""
+    with subprocess.Popen(
+        argv, env=env, stdout=subprocess.DEVNULL, stderr=theirs, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        while b"stage functional ok" not in shown:
+            shown += os.read(ours, 1 << 16)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process.send_signal(number)
+        with suppress(OSError):  # how a terminal says that nobody writes to it any more
+            while piece := os.read(ours, 1 << 16):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 130
+    hidden, visible, said = shown.rindex(b"\x1b[?25l"), shown.rindex(b"\x1b[?25h"), shown.rindex(b"given up on")
+    assert hidden < visible < said, "the cursor is back, and the live picture gone, before the last words"
+    _await_the_lease(plan)
+
+
+def _await_the_lease(plan: Path) -> None:
+    while left := left_over(plan):
+        for pid in left:
+            with suppress(ProcessLookupError):
+                descriptor = os.pidfd_open(int(pid))
+                assert select.select([descriptor], [], [], 30)[0], f"{pid} outlives its lease"
+                os.close(descriptor)
 
 
 def test_cells_can_be_picked(plan: Path, tmp_path: Path) -> None:
