@@ -84,5 +84,5 @@ def _examine(plan: Plan, cell: Cell, attempt: Attempt) -> tuple[Measured, tuple[
         )
     reading = parse(cell.artifact.format, attempt.artifact)
     measured = measure(reading, cell, plan)
-    flaws = check(Evidence(cell, reading, measured.values, attempt.client_exit, attempt.began))
+    flaws = check(Evidence(cell, reading, measured.values, attempt.client_exit, attempt.began, plan.model.id))
     return measured._replace(values={**attempt.polled, **measured.values}), flaws

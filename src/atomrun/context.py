@@ -113,6 +113,7 @@ class CellRun:
     exit: Exit | None = None
     began: str = ""  # as the client's clock shows it, "%Y%m%d-%H%M%S"
     artifact: str | None = None
+    polled: dict[str, float] = field(factory=dict)  # gpu.* while the client ran
     log: str = ""
     trouble: str = ""  # why there is no exit
     hint: str = ""

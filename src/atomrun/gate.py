@@ -12,6 +12,7 @@ from atomcfg.plan import Spec
 
 from .figures import comparison
 from .results import BlockResult, CellResult, Status, Verdict
+from .tails import thin_tail
 
 __all__ = ["TierOutcome", "describe", "failed_gates", "judge", "judge_all", "tiers", "unjudged", "verdicts_of"]
 
@@ -81,7 +82,7 @@ def judge(
         tier=spec.tier,
         vacuous=spec.vacuous,
         source=source,
-        reason=found.reason,
+        reason=found.reason or _few(spec.metric, values),
     )
 
 
@@ -175,6 +176,11 @@ def _verdict(
         source=source,
         reason=reason,
     )
+
+
+def _few(metric: str, values: Mapping[str, float]) -> str:
+    beyond = thin_tail(metric, values.get("completed", math.inf))
+    return "" if beyond is None else f"of the worst {beyond} of {values['completed']:g} requests"
 
 
 def _recorded(spec: Spec) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-__all__ = ["Sample", "parse_poll", "summary"]
+__all__ = ["Sample", "lately", "parse_poll", "summary"]
 
 _MB = 1 << 20
 
@@ -40,6 +40,15 @@ def parse_poll(text: str) -> tuple[Sample, ...]:
         else:
             samples += _amd_smi(float(uptime), document)
     return tuple(samples)
+
+
+def lately(samples: Iterable[Sample], seconds: float) -> tuple[Sample, ...]:
+    """The samples of the last `seconds` before the newest one; none if that is a single moment, which may lie
+    before what is asked about."""
+    taken = tuple(samples)
+    newest = max((item.uptime for item in taken), default=0.0)
+    recent = tuple(item for item in taken if item.uptime > newest - seconds)
+    return recent if len({item.uptime for item in recent}) > 1 else ()
 
 
 def summary(samples: Iterable[Sample]) -> dict[str, float]:

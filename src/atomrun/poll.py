@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from .context import NodeRun, RunContext
 from .fanout import Answers
+from .gpu import lately, parse_poll, summary
 from .host import JobSpec
 from .jobs import Place, Task, job
 from .scripts import script
 
-__all__ = ["poll_job", "poll_output", "start_poll", "stop_poll"]
+__all__ = ["poll_figures", "poll_job", "poll_output", "start_poll", "stop_poll"]
 
 _INTERVAL_S = 10
 _LIMIT_BYTES = 32 << 20
+_CELL_BYTES = 8 << 20
 _TOOLS = frozenset({"amd-smi", "rocm-smi"})
 
 
@@ -34,6 +36,19 @@ def stop_poll(run: RunContext) -> None:
 def poll_output(run: RunContext, node: NodeRun) -> str:
     """What the tool said so far."""
     return node.host.output(poll_job(run), "out", 0, _LIMIT_BYTES).decode("utf-8", "replace")
+
+
+def poll_figures(run: RunContext, seconds: float) -> dict[str, float]:
+    """The `gpu.*` metrics of the last `seconds` on all nodes, for a cell that has just ended. A node that does not
+    answer is missing from them; the block of the poll says so."""
+    if not run.plan.checks.gpu_metrics_poll:
+        return {}
+    answers = run.ask(lambda node: lately(parse_poll(_newest(run, node)), seconds))
+    return summary(sample for samples in answers.values.values() for sample in samples)
+
+
+def _newest(run: RunContext, node: NodeRun) -> str:
+    return node.host.output(poll_job(run), "out", -_CELL_BYTES, _CELL_BYTES).decode("utf-8", "replace")
 
 
 def _spec(run: RunContext, node: NodeRun, seconds: int) -> JobSpec:

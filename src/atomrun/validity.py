@@ -24,13 +24,15 @@ _LENGTH_SLACK_TOKENS = 4
 @frozen
 class Evidence:
     """What the rules look at. `began` is the time at which the client was started, by the clock and in the
-    form that the artifact uses (`%Y%m%d-%H%M%S`, the container's local time); "" if it is not known."""
+    form that the artifact uses (`%Y%m%d-%H%M%S`, the container's local time); "" if it is not known. `model` is the
+    plan's; "" if it does not matter."""
 
     cell: Cell
     reading: Reading
     values: Mapping[str, float]
     client_exit: int
     began: str = ""
+    model: str = ""
 
     def value(self, name: str) -> float | None:
         return self.values.get(name)
@@ -102,6 +104,20 @@ def _same_request(evidence: Evidence) -> Flaw | None:
                 "the record belongs to another cell, or the client was not given the plan's argv",
             )
     return None
+
+
+def _same_model(evidence: Evidence) -> Flaw | None:
+    """A model is named by its repository or by a path that ends like it: where it lies is the node's affair."""
+    echoed, planned = (
+        name.rstrip("/").rpartition("/")[2] for name in (evidence.reading.echo.get("model_id", ""), evidence.model)
+    )
+    if not echoed or not planned or echoed == planned:
+        return None
+    return Flaw(
+        "same_model",
+        f"the artifact is of model {evidence.reading.echo['model_id']}, the plan's is {evidence.model}",
+        "the record belongs to another run, or the client was not given the plan's argv",
+    )
 
 
 def _concurrency(evidence: Evidence) -> Flaw | None:
@@ -177,6 +193,7 @@ RULES: tuple[Callable[[Evidence], Flaw | None], ...] = (
     _client_exit,
     _this_attempt,
     _same_request,
+    _same_model,
     _concurrency,
     _accounted,
     _failures,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atomrun.gpu import Sample, parse_poll, summary
+from atomrun.gpu import Sample, lately, parse_poll, summary
 
 
 def value(number: Any) -> dict[str, Any]:
@@ -91,3 +91,15 @@ def test_a_summary_takes_the_highest_memory_and_means_of_the_rest() -> None:
         "gpu.power_w": 500.0,
     }
     assert summary(()) == {}
+
+
+def test_the_last_seconds_of_a_poll_are_those_of_the_cell() -> None:
+    samples = tuple(Sample(10.0 * at, gpu, None, None, None, 100.0 * at) for at in range(1, 7) for gpu in "01")
+    assert {sample.uptime for sample in lately(samples, 25.0)} == {40.0, 50.0, 60.0}
+    assert summary(lately(samples, 25.0)) == {"gpu.power_w": 500.0}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 5.0, 10.0])
+def test_one_moment_may_lie_before_the_cell(seconds: float) -> None:
+    assert lately((Sample(10.0, "0", 1, 1, 1, 1), Sample(20.0, "0", 1, 1, 1, 1)), seconds) == ()
+    assert lately((), seconds) == ()

@@ -31,7 +31,8 @@ def evidence(
 ) -> Evidence:
     found = {name: value for name, value in {**GOOD, **values}.items() if value is not None}
     reading = Reading("atom", found, echo={**ECHO, **(echo or {})})
-    return Evidence(make_cell(allowed_failures=allowed_failures), reading, found, client_exit, began)
+    cell = make_cell(allowed_failures=allowed_failures)
+    return Evidence(cell, reading, found, client_exit, began, "org/model")
 
 
 # What breaks each rule, by its name; everything else of the evidence is in order.
@@ -42,6 +43,10 @@ BREAKS: dict[str, tuple[dict[str, Any], str]] = {
         "the artifact is of 20260501-115959, before this attempt began (20260501-120000)",
     ),
     "same_request": ({"echo": {"num_prompts": "919"}}, "the artifact is of 919 prompts, the plan asks for 80"),
+    "same_model": (
+        {"echo": {"model_id": "org/other"}},
+        "the artifact is of model org/other, the plan's is org/model",
+    ),
     "concurrency": ({"max_concurrency": 4}, "the artifact states concurrency 4, the plan 16"),
     "accounted": ({"completed": 79}, "79 completed + 0 failed are not the 80 prompts of the plan"),
     "failures": (
@@ -66,6 +71,11 @@ def test_each_rule_fires_alone(name: str) -> None:
     flaws = check(evidence(**changes))
     assert [(flaw.rule, flaw.reason) for flaw in flaws] == [(name, reason)]
     assert flaws[0].hint
+
+
+@pytest.mark.parametrize("name", ["org/model", "/models/model", "/somewhere/else/model/", ""])
+def test_a_model_may_lie_anywhere(name: str) -> None:
+    assert check(evidence({"model_id": name})) == ()
 
 
 def test_every_rule_has_what_breaks_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections.abc import Iterator, Sequence
 
@@ -11,16 +10,16 @@ from attrs import frozen
 
 from atomcfg.metrics import GATED, Direction, Metric, Tier, find
 from atomcfg.plan import Cell
+from atomrun.tails import needed, thin_tail
 
 from .intake import Measured
 
 __all__ = ["ENOUGH", "Bound", "bounds_of"]
 
 ENOUGH = 5
-"""Runs that show a spread; also requests beyond a percentile that make it more than its worst few."""
+"""Runs that show a spread."""
 
 _DIGITS = 4
-_TAIL = re.compile(r"p(\d\d)_(ttft|tpot|e2el)_ms")
 
 
 @frozen
@@ -111,16 +110,8 @@ def _kind(metric: Metric, upward: bool) -> str:
 
 def _thin(cell: Cell, name: str) -> str:
     """Why a percentile of this cell's requests says nothing; "" if enough of them lie beyond it."""
-    tail = _TAIL.fullmatch(name)
-    if tail is None:
-        return ""
-    beyond = cell.num_prompts * (100 - int(tail[1])) / 100
-    if beyond >= ENOUGH:
-        return ""
-    needed = math.ceil(ENOUGH * 100 / (100 - int(tail[1])))
-    return (
-        f"p{tail[1]} of {cell.num_prompts} requests is the worst {max(1, math.floor(beyond))}: {needed} are needed"
-    )
+    beyond = thin_tail(name, cell.num_prompts)
+    return "" if beyond is None else f"the worst {beyond} of {cell.num_prompts} requests: {needed(name)} are needed"
 
 
 def _outward(value: float, *, up: bool) -> float:

@@ -9,6 +9,7 @@ from atomcfg.tokens import Hole, fill
 from atomrun.context import CellRun, RunContext
 from atomrun.folder import attempt_folder
 from atomrun.outcomes import done, skipped
+from atomrun.poll import poll_figures
 from atomrun.results import StageResult, StageStatus
 
 __all__ = ["collect"]
@@ -37,12 +38,14 @@ def collect(run: RunContext) -> StageResult:
         current.artifact = data.decode("utf-8", "replace")
         run.folder.keep(f"{folder}/{current.cell.artifact.name}", data)
         found = done("collect", f"{len(data)} bytes", cell=current.cell.id)
+    current.polled = poll_figures(run, current.exit.seconds)
     attempt = {
         "cell": current.cell.id,
         "attempt": current.attempt,
         "exit": current.exit.code,
         "began": current.began,
         "seconds": current.exit.seconds,
+        "polled": current.polled,
     }
     run.folder.keep(f"{folder}/attempt.json", json.dumps(attempt).encode())
     return found

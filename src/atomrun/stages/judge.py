@@ -25,7 +25,14 @@ def _result(run: RunContext, current: CellRun) -> CellResult:
     if current.exit is None or current.exit.code is None:
         reason = current.trouble or "the client never ended"
         return incomplete_cell(run.plan, current.cell, reason, current.hint, attempt=current.attempt)
-    attempt = Attempt(current.attempt, current.exit.code, current.artifact, current.began, current.exit.seconds)
+    attempt = Attempt(
+        current.attempt,
+        current.exit.code,
+        current.artifact,
+        current.began,
+        current.exit.seconds,
+        current.polled,
+    )
     result = judge_cell(run.plan, current.cell, attempt)
     if result.state is CellState.VALID:
         return result

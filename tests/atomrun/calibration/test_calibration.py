@@ -142,7 +142,7 @@ def test_a_percentile_of_too_few_requests_is_only_recorded() -> None:
     bounds = bounds_of(five(), 5.0)
     thin = bound_of(bounds, "p99_ttft_ms")
     assert (thin.kind, thin.value) == ("info", None)
-    assert thin.note == "p99 of 80 requests is the worst 1: 500 are needed"
+    assert thin.note == "the worst 1 of 80 requests: 500 are needed"
     assert bound_of(bounds, "p90_ttft_ms").value is not None
     assert bound_of(bounds, "p99_itl_ms").value is not None  # of tokens, not of requests
 

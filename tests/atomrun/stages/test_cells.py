@@ -50,6 +50,19 @@ def test_a_secret_without_a_file_is_left_out(fleet_of: FleetOf) -> None:
     assert fleet.head.jobs["cell-0.1"].spec.secret_input == ()
 
 
+def test_a_cell_has_what_the_gpus_did_while_its_client_ran(fleet_of: FleetOf) -> None:
+    plan = container_plan()
+    fleet = fleet_of(evolve(plan, checks=evolve(plan.checks, gpu_metrics_poll=True)), healthy_host())
+    run = at_cell(fleet)
+    said = [f'@ {at}.0 amd-smi\n[{{"gpu": 0, "power": {{"socket_power": {{"value": {watts}}}}}}}]' for at, watts in
+            ((10, 100), (60, 700), (80, 900))]  # fmt: skip
+    fleet.head.jobs["gpu-0.1"].out = "\n".join(said).encode()
+    assert [stage(run).status for stage in (bench, collect, judge)] == [StageStatus.OK] * 3
+    assert fleet.run.record.cells[0].values["gpu.power_w"] == 800
+    kept = json.loads((fleet.run.folder.path / "artifacts/c0/attempt.json").read_text())
+    assert kept["polled"] == {"gpu.power_w": 800}
+
+
 def test_a_cell_that_goes_well(fleet_of: FleetOf) -> None:
     fleet = fleet_of(container_plan(), healthy_host())
     run = at_cell(fleet)
@@ -57,7 +70,9 @@ def test_a_cell_that_goes_well(fleet_of: FleetOf) -> None:
     (result,) = fleet.run.record.cells
     assert (result.state, result.seconds, result.attempt) == (CellState.VALID, 42.0, 1)
     kept = json.loads((fleet.run.folder.path / "artifacts/c0/attempt.json").read_text())
-    assert kept == {"cell": "c0", "attempt": 1, "exit": 0, "began": "20260501-120000", "seconds": 42.0}
+    assert kept == {
+        "cell": "c0", "attempt": 1, "exit": 0, "began": "20260501-120000", "seconds": 42.0, "polled": {},
+    }  # fmt: skip
     assert (fleet.run.folder.path / "logs/cell-0.1.out.log").is_file()
     assert fleet.told("cell") == [("c0", "valid", "")]
 
