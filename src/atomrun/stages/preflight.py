@@ -103,6 +103,8 @@ def _judge(run: RunContext, node: NodeRun, told: Iterable[tuple[str, str]]) -> I
             yield Finding(node.name, "runtime", _OK, value)
         elif key == "vram":
             node.vram_used = int(value)
+        elif key in ("gpu_arch", "gpu_driver", "rocm"):
+            run.record.facts[f"{key} {node.name}"] = value
         elif key == "image":
             yield _image(run, node, value)
         elif key == "disk_kb":

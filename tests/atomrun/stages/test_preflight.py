@@ -33,6 +33,20 @@ def test_all_is_well(fleet_of: FleetOf) -> None:
     assert fleet.run.head.runtime == ("docker",)
 
 
+def test_what_the_gpus_and_their_driver_are_is_kept(fleet_of: FleetOf) -> None:
+    host = healthy_host()
+    lines = "gpu_arch\tgfx942\ngpu_driver\t6.14.5\nrocm\t7.0.2-56\n"
+    host.on(*host_script("preflight"), then=Completed(0, f"{GOOD}{lines}".encode()))
+    fleet = fleet_of(container_plan(), host)
+    assert preflight(fleet.run).status is StageStatus.OK
+    facts = fleet.run.record.facts
+    assert [facts[f"{name} 10.0.0.1"] for name in ("gpu_arch", "gpu_driver", "rocm")] == [
+        "gfx942",
+        "6.14.5",
+        "7.0.2-56",
+    ]
+
+
 @pytest.mark.parametrize(
     ("lines", "reason", "hint"),
     [

@@ -50,6 +50,15 @@ for port in $ports; do
   tell port "$port is in use $who"
 done
 
+# What the GPUs and their driver are: of the host, wherever the programs run.
+arch=$(awk '$1 == "gfx_target_version" && $2 > 0 {
+  printf "gfx%d%d%x\n", $2 / 10000, $2 % 10000 / 100, $2 % 100 }' /sys/class/kfd/kfd/topology/nodes/*/properties 2>/dev/null |
+  sort -u | tr '\n' '+')
+[ -z "$arch" ] || tell gpu_arch "${arch%+}"
+for what in gpu_driver:/sys/module/amdgpu/version rocm:/opt/rocm/.info/version; do
+  [ -r "${what#*:}" ] && tell "${what%%:*}" "$(head -n 1 "${what#*:}")"
+done
+
 set -- /sys/class/drm/card*/device/mem_info_vram_used
 [ -r "$1" ] && tell vram "$(cat "$@" | awk '{ sum += $1 } END { printf "%.0f", sum }')"
 exit 0
