@@ -38,11 +38,15 @@ def read_container(document: Document, cluster: Document | None, found: Diagnost
     args = plain(merged.get(*_ARGS))
     known = args if isinstance(args, dict) else {}
     mounts = _mounts(merged, known.get("volumes"), found)
+    runtime = _choice(merged.get("container", "runtime", "name"), "docker")
+    if _is_refused(runtime, known, "shm_size"):
+        span = merged.span((*_ARGS, "shm_size"), key=True)
+        found.warning("A430", "podman takes no shm_size beside ipc host; it is left out", span, "remove shm_size")
     return ContainerSettings(
         lifetime=_choice(merged.get("container", "lifetime"), "per_run"),
         name=name,
         image=image,
-        runtime=_choice(merged.get("container", "runtime", "name"), "docker"),
+        runtime=runtime,
         args=known,
         mounts=mounts,
     )
@@ -109,7 +113,7 @@ def run_argv(container: ContainerSettings) -> tuple[Token, ...]:
     for label, hole in _LABELS.items():
         words += ["--label", template(f"atomrun.{label}=", bind(hole))]
     for key, option in _OPTIONS.items():
-        if key in container.args:
+        if key in container.args and not _is_refused(container.runtime, container.args, key):
             words += option(container.args[key])
     for mount in container.mounts:
         words += ["-v", ":".join(part for part in (mount.source, mount.target, mount.options) if part)]
@@ -120,6 +124,11 @@ def run_argv(container: ContainerSettings) -> tuple[Token, ...]:
     if entrypoint is None:
         return (*words, "--entrypoint", "sleep", container.image, "infinity")
     return (*words, "--entrypoint", as_text(entrypoint), container.image)
+
+
+def _is_refused(runtime: str, args: Mapping[str, object], key: str) -> bool:
+    """With the host's IPC, /dev/shm is the host's: docker ignores a size for it, podman does not start."""
+    return key == "shm_size" and key in args and runtime == "podman" and args.get("ipc") == "host"
 
 
 def _one(flag: str) -> Callable[[object], list[Token]]:

@@ -185,4 +185,11 @@ ENTRIES = (
         '{"container": {"name": "atom"}}',
         '{"container": {"name": "atom", "image": "rocm/atom-dev:latest"}}',
     ),
+    Entry(
+        "A430",
+        "A size of shared memory that podman refuses",
+        "With ipc host, /dev/shm is the host's. Docker ignores a size for it; podman refuses to start the container.",
+        '{"container": {"runtime": {"name": "podman", "args": {"ipc": "host", "shm_size": "128G"}}}}',
+        '{"container": {"runtime": {"name": "podman", "args": {"ipc": "host"}}}}',
+    ),
 )
