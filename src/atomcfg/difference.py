@@ -48,7 +48,11 @@ def _facts(before: Plan, after: Plan) -> Iterator[Change]:
     yield from _fields("plan", "", {name: getattr(before, name) for name in _FACTS}, after)
     for part in _PARTS:
         yield from _mapping("plan", part, _flat(getattr(before, part)), _flat(getattr(after, part)))
-    yield from _mapping("plan", "secrets", {"secrets": _show(before.secrets)}, {"secrets": _show(after.secrets)})
+    yield from _mapping("plan", "secrets", _secrets(before), _secrets(after))
+
+
+def _secrets(plan: Plan) -> dict[str, str]:
+    return {secret.name: secret.file + (" (required)" if secret.required else "") for secret in plan.secrets}
 
 
 def _fields(group: str, subject: str, known: Mapping[str, object], other: object) -> Iterator[Change]:

@@ -90,6 +90,9 @@ def test_nothing_changed() -> None:
             "server | rank 0 | $X | 1 | 2", "server | rank 0 | $Y | 1 | None", "server | rank 0 | $Z | None | 1",
             "cells | c-conc16 | $X | 1 | 2",
         ]),
+        ({}, {"model": {"id": "org/model", "remote": 1}}, [
+            "plan | model | remote | false | true", "plan | secrets | hf_token | /h/t | /h/t (required)",
+        ]),
         ({}, {"params": {"driver": "atom", "server_poll_count": 10}}, ["server |  | ready deadline | 3960 | 960"]),
         ({}, {"accuracy": {"tasks": [{"id": "h", "task": "gsm8k"}]}}, [
             "checks | accuracy g |  | present | None", "checks | accuracy h |  | None | present",
