@@ -94,7 +94,8 @@ class PlainSink:
 def plain_line(event: Event) -> str:
     """`  12.3s stage ready: ok (loaded in 10 s)`."""
     text = f": {event.text}" if event.text else ""
-    return f"{event.at:8.1f}s {event.kind.value} {event.name} {event.status}{text}"
+    what = event.name if event.kind is EventKind.NOTE else f"{event.kind.value} {event.name} {event.status}"
+    return f"{event.at:8.1f}s {what}{text}"
 
 
 def stamped(sink: Sink, now: Callable[[], float], clean: Callable[[str], str]) -> Callable[[Event], None]:

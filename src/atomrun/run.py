@@ -96,6 +96,7 @@ def execute(run: RunContext) -> RunResult:
     try:
         _walk(run)
     except Interrupted:
+        run.note("interrupted: ending what runs; once more: without grace; a third time: leave it all behind")
         run.record.interrupted = True
     except _Enough:
         for cell in run.plan.cells:
@@ -177,8 +178,12 @@ def _give_up(run: RunContext, cells: Sequence[Cell]) -> None:
 
 def _cell(run: RunContext, cell: Cell) -> None:
     at = run.at(run.session, CellRun(cell, run.plan.cells.index(cell)))
-    for stage in _stages(When.CELL):
-        _perform(at, stage)
+    try:
+        for stage in _stages(When.CELL):
+            _perform(at, stage)
+    except Interrupted:
+        add_cell(run, incomplete_cell(run.plan, cell, "interrupted"))
+        raise
     result = run.record.cells[-1]
     if run.options.fail_fast and (result.state is not CellState.VALID or failed_gates(result.verdicts)):
         raise _Enough

@@ -38,6 +38,12 @@ def test_plain_lines() -> None:
     assert "     0.0s stage bench running" in out.getvalue().splitlines()
 
 
+def test_a_note_is_a_sentence() -> None:
+    out = io.StringIO()
+    PlainSink(out).show(Event(EventKind.NOTE, "warning", "", "the log is cut", at=2))
+    assert out.getvalue() == "     2.0s warning: the log is cut\n"
+
+
 def test_json_lines() -> None:
     out = io.StringIO()
     told(JsonSink(out))

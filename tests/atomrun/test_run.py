@@ -179,6 +179,7 @@ def test_an_interrupt_while_a_client_runs_stops_everything_gracefully(fleet_of: 
     result = execute(fleet.run)
     assert result.verdict is RunVerdict.INTERRUPTED
     assert stages(fleet)[-5:] == ["gpu_metrics:skipped", "stop:ok", "dmesg:skipped", "teardown:ok", "report:ok"]
+    assert [cell.reason for cell in result.cells] == ["interrupted", "never ran"]
     stops = [call[1:] for call in host.calls if call[0] == "stop"]
     assert [name for name, _ in stops[:2]] == ["cell-0.1", "server-0.1"], "the client before the server"
     assert all(grace > 0 for _, grace in stops)

@@ -21,6 +21,10 @@ def run_plan(args: argparse.Namespace) -> int:
     config = args.config or args.config_file
     if config is None:
         return complain("plan needs a config", "atomcfg plan CONFIG; atomcfg list shows the shipped ones")
+    if args.commands and not args.dry_run:
+        return complain(
+            "--commands belongs to --dry-run", "atomcfg show PLAN --commands shows those of a written plan"
+        )
     overrides = []
     for text in args.overrides:
         override = parse_override(text)

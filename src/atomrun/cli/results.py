@@ -24,7 +24,9 @@ __all__ = ["run_gate", "run_report", "run_runs", "run_show"]
 
 def run_runs(args: Namespace) -> int:
     """One line a run, newest first."""
-    folders = run_folders(Path(args.runs))
+    folders = list(run_folders(Path(args.runs)))
+    if not folders:
+        sys.stderr.write(f"there are no runs in {args.runs}\n")
     for folder in sorted(folders, key=lambda path: path.name.rpartition("-")[2], reverse=True):
         try:
             result = load((folder / RESULT).read_text("utf-8"))

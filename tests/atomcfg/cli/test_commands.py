@@ -56,6 +56,12 @@ def test_a_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("plan.json").exists()
 
 
+def test_commands_are_shown_by_a_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert plan("--commands") == 2
+    assert capsys.readouterr().err.startswith("error: --commands belongs to --dry-run")
+    assert not Path("plan.json").exists()
+
+
 def test_several_nodes_baremetal(capsys: pytest.CaptureFixture[str]) -> None:
     nodes = {"gpu1": {}, "gpu2": {}}
     write("cluster.json", {**CLUSTER, "orchestrator": "baremetal", "node_dict": nodes})

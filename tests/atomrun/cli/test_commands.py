@@ -169,6 +169,11 @@ def stored(runs: Path, name: str = RUN) -> Path:
     return folder
 
 
+def test_a_folder_without_runs(capsys: Capture, tmp_path: Path) -> None:
+    assert main(["runs", "--runs", str(tmp_path / "none")]) == 0
+    assert capsys.readouterr() == ("", f"there are no runs in {tmp_path / 'none'}\n")
+
+
 def test_runs_are_listed_newest_first(capsys: Capture, tmp_path: Path) -> None:
     stored(tmp_path)
     write_whole(tmp_path / "a-0123abcd-20260601T120000.000Z/journal.jsonl", b"")
