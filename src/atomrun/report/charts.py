@@ -33,6 +33,7 @@ class Dot:
     y: float
     label: str
     anchor: str
+    failed: bool
 
 
 @frozen
@@ -82,7 +83,9 @@ def drawn(curve: Curve) -> Chart:
             Line(
                 name,
                 "front" if name == FRONT else f"s{index}",
-                tuple(Dot(across(point.x), down(point.y), point.label, point.anchor) for point in line),
+                tuple(
+                    Dot(across(point.x), down(point.y), point.label, point.anchor, point.failed) for point in line
+                ),
             )
             for index, (name, line) in enumerate(curve.lines.items())
         ),

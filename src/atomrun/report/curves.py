@@ -8,6 +8,7 @@ from attrs import frozen
 
 from atomcfg.plan import Cell, Plan
 from atomrun.figures import number
+from atomrun.gate import failed_gates
 from atomrun.gpu import Sample
 from atomrun.results import CellResult, CellState, RunResult
 from atomrun.sweep import past_knee
@@ -21,12 +22,13 @@ _MOMENTS = 240  # of a poll; of more, the highest of each stretch is kept
 
 @frozen
 class Point:
-    """`anchor` is the id of what the point is about in the deck; "" for none."""
+    """`anchor` is the id of what the point is about in the deck; "" for none. `failed`: its gates did not hold."""
 
     x: float
     y: float
     label: str
     anchor: str = ""
+    failed: bool = False
 
 
 @frozen
@@ -79,7 +81,8 @@ class _Cells:
             if metric in cell.values:
                 value = cell.values[metric]
                 label = self._label(cell, f"{number(value)} {unit}")
-                lines.setdefault(_line(asked), []).append(Point(asked.concurrency, value, label, anchor))
+                point = Point(asked.concurrency, value, label, anchor, bool(failed_gates(cell.verdicts)))
+                lines.setdefault(_line(asked), []).append(point)
         levels = tuple(sorted({float(asked.concurrency) for _, asked, _ in self._rows}))
         return Curve(title, "concurrency", unit, _sorted(lines), doubling=True, levels=levels)
 
@@ -89,7 +92,8 @@ class _Cells:
             user, gpu = cell.values.get("decode_throughput_p50"), cell.values.get("output_tput_per_gpu")
             if user is not None and gpu is not None:
                 label = self._label(cell, f"{number(gpu)} tok/s/GPU at {number(user)} tok/s/user")
-                lines.setdefault(_line(asked), []).append(Point(user, gpu, label, anchor))
+                point = Point(user, gpu, label, anchor, bool(failed_gates(cell.verdicts)))
+                lines.setdefault(_line(asked), []).append(point)
         shown = _sorted(lines)
         front = _front(point for points in shown.values() for point in points)
         return Curve(

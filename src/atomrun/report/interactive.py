@@ -56,7 +56,7 @@ def _chart(curve: Curve) -> dict[str, Any]:
     import altair as alt
 
     rows: list[dict[str, Any]] = [
-        {"x": point.x, "y": point.y, "line": name, "label": point.label, "at": point.anchor}
+        {"x": point.x, "y": point.y, "line": name, "label": point.label, "at": point.anchor, "failed": point.failed}
         for name, points in curve.lines.items()
         for point in points
     ]
@@ -65,20 +65,17 @@ def _chart(curve: Curve) -> dict[str, Any]:
     moved = alt.selection_interval(
         name="move", bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]", translate=True
     )
-    chart = (
-        alt.Chart(alt.NamedData(name=_DATA), width="container", height=230)
-        .mark_line(point=alt.OverlayMarkDef(filled=False, fill="var(--card)", size=48) if curve.dots else False)
-        .encode(
-            x=_across(curve),
-            y=alt.Y("y:Q", title=None, scale=alt.Scale(domain=[0, 1.06 * top])),
-            opacity=alt.condition(picked, alt.value(1), alt.value(0.15)),
-            tooltip="label:N",
-            **_lines(list(curve.lines)),
-        )
+    base = alt.Chart(alt.NamedData(name=_DATA)).encode(
+        x=_across(curve), y=alt.Y("y:Q", title=None, scale=alt.Scale(domain=[0, 1.06 * top])), tooltip="label:N"
+    )
+    lines = (
+        base.mark_line(point=alt.OverlayMarkDef(filled=False, fill="var(--card)", size=48) if curve.dots else False)
+        .encode(opacity=alt.condition(picked, alt.value(1), alt.value(0.15)), **_lines(list(curve.lines)))
         .add_params(picked, moved)
     )
-    themed = _themed(chart).to_dict()
-    return {**themed, "datasets": {_DATA: rows}}  # which altair would only check, slowly
+    failed = base.transform_filter("datum.failed").mark_point(filled=True, color="var(--bad)", opacity=1, size=70)
+    chart = alt.layer(lines, failed, width="container", height=230)
+    return {**_themed(chart).to_dict(), "datasets": {_DATA: rows}}  # which altair would only check, slowly
 
 
 def _lines(names: list[str]) -> dict[str, Any]:
@@ -89,7 +86,9 @@ def _lines(names: list[str]) -> dict[str, Any]:
     legend = alt.Legend(title=None, orient="top", symbolType="stroke") if len(names) > 1 else None
     return {
         "color": alt.Color("line:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=legend),
-        "strokeDash": alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+        "strokeDash": alt.StrokeDash(
+            "line:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=legend
+        ),
     }
 
 
@@ -114,6 +113,8 @@ def _across(curve: Curve) -> Any:
     import altair as alt
 
     if not curve.doubling:
-        return alt.X("x:Q", title=curve.x_label, scale=alt.Scale(zero=curve.dots, nice=True, padding=8))
+        widest = max((point.x for line in curve.lines.values() for point in line), default=0.0) or 1.0
+        scale, axis = alt.Scale(domain=[0, 1.05 * widest]), alt.Axis(tickCount=6, labelOverlap=True)
+        return alt.X("x:Q", title=curve.x_label, scale=scale, axis=axis)
     axis = alt.Axis(values=list(curve.levels), format="d", labelOverlap=True)
     return alt.X("x:Q", title=curve.x_label, scale=alt.Scale(type="log", base=2, padding=12), axis=axis)

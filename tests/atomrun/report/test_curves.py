@@ -25,6 +25,7 @@ def test_curves_are_of_valid_cells() -> None:
     assert [(point.x, point.y) for point in points] == [(16, 3200), (32, 2500), (64, 3200)]
     assert points[0].label == "balanced0-conc16: 3,200 tok/s"
     assert [point.anchor for point in points] == ["cell-0", "cell-1", "cell-2"]
+    assert [point.failed for point in points] == [False, True, False]
     assert throughput.levels == (16, 32, 64)
 
 
@@ -96,19 +97,19 @@ class TestInteractive:
         assert "<" not in text
         (document,) = json.loads(text)
         assert document["datasets"]["points"][0] == {
-            "x": 1, "y": 2, "line": "</script>", "label": "</script>", "at": "cell-0",
+            "x": 1, "y": 2, "line": "</script>", "label": "</script>", "at": "cell-0", "failed": False,
         }  # fmt: skip
 
     def test_concurrency_has_a_logarithmic_axis_with_its_levels(self) -> None:
         documents = json.loads(specifications(curves(RESULT, PLAN, {})))
-        x = documents[0]["encoding"]["x"]
+        x = documents[0]["layer"][0]["encoding"]["x"]
         assert (x["scale"]["type"], x["axis"]["values"]) == ("log", [16, 32, 64])
-        assert documents[3]["encoding"]["x"]["scale"].get("type") is None
+        assert documents[3]["layer"][0]["encoding"]["x"]["scale"].get("type") is None
 
     def test_a_flat_zero_still_has_an_axis(self) -> None:
         curve = Curve("t", "x", "W", {"a": (Point(0, 0, ""), Point(1, 0, ""))}, dots=False)
         (document,) = json.loads(specifications([curve]))
-        assert document["encoding"]["y"]["scale"]["domain"] == [0, 1.06]
+        assert document["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, 1.06]
 
     def test_the_bundle_can_stand_in_a_page_and_is_made_once(self) -> None:
         first = bundle()

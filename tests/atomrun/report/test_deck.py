@@ -275,7 +275,8 @@ def test_comparisons_stand_beside_what_differs() -> None:
     text = page(panels=(panel, framework_parity(ours, theirs, "x.json"))).text
     assert "Throughput against the previous run run-0 (atom on mi3xx, INFRASTRUCTURE)" in text
     assert "what differs here there image not known rocm/atom:0" in text
-    assert "balanced0-conc16 output_throughput 3,200 3,300 tok/s -3.0 %" in text
+    assert "cell output tok/s total tok/s balanced0-conc16 -3.0 % +2.7 % balanced0-conc32" in text
+    assert "3,200 here, 3,300 there (tok/s)" in page(panels=(panel,)).attributes("title")
     assert "both runs are of driver atom" in text
     assert "#compared" in page(panels=(panel,)).attributes("href")
     assert "#compared" not in page(panels=(prev_run(ours, None),)).attributes("href")
