@@ -163,8 +163,8 @@ def _opener(node: Node, transport: str) -> Callable[[], Host]:
 
 def left_out(plan: Plan, cells: frozenset[str], only: frozenset[str], skip: frozenset[str]) -> dict[str, str]:
     """What to leave out, with why. `cells` are cell ids (none: all of them); `only` and `skip` name `CHECKS`, or
-    "cells"."""
-    reasons: dict[str, str] = {}
+    "cells"; `skip` may also name "flags"."""
+    reasons = {"flags": "left out (--skip)"} if "flags" in skip else {}
     for cell in plan.cells:
         if cells and cell.id not in cells:
             reasons[cell.id] = "left out (--cell)"

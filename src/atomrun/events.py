@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import Protocol, TextIO
 
@@ -103,6 +104,7 @@ def stamped(sink: Sink, now: Callable[[], float], clean: Callable[[str], str]) -
 
     def emit(event: Event) -> None:
         data = {key: clean(value) if isinstance(value, str) else value for key, value in event.data.items()}
-        sink.show(Event(event.kind, event.name, event.status, clean(event.text), data, now()))
+        with suppress(BrokenPipeError):  # nobody watches any more: no reason to leave the nodes as they are
+            sink.show(Event(event.kind, event.name, event.status, clean(event.text), data, now()))
 
     return emit

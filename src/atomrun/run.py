@@ -25,6 +25,7 @@ from .stages.bench import bench
 from .stages.collect import collect
 from .stages.dmesg import dmesg
 from .stages.fabric import fabric
+from .stages.flags import flags
 from .stages.functional import functional
 from .stages.gpu_metrics import gpu_metrics
 from .stages.judge import judge
@@ -70,6 +71,7 @@ class Stage:
 STAGES: tuple[Stage, ...] = (
     Stage(preflight, When.SETUP),
     Stage(pull, When.SETUP),
+    Stage(flags, When.SETUP),
     Stage(launch, When.SETUP),
     Stage(fabric, When.SETUP),
     Stage(model, When.SETUP),
@@ -111,7 +113,8 @@ def execute(run: RunContext) -> RunResult:
 def check_only(run: RunContext) -> bool:
     """Look at the nodes, let go of them, and say whether a run could begin."""
     try:
-        return _perform(run, Stage(preflight, When.SETUP)).status is not StageStatus.FAILED
+        looks = (Stage(preflight, When.SETUP), Stage(flags, When.SETUP))
+        return all(_perform(run, stage).status is not StageStatus.FAILED for stage in looks)
     finally:
         _perform(run, Stage(teardown, When.END))
 

@@ -150,6 +150,7 @@ def healthy_host(rank: int = 0, cells: int = 1) -> LiveHost:
     }.items():
         host.on(*probe(name, box), then=Completed(0, answer(value)))
     host.on(*host_script("fabric"), then=Completed(0, b"hca mlx5_0\nhca mlx5_1\nnetdev ens1\n"))
+    host.on_start("flags")
     good = {"ready": True, "rung": "", "reason": "", "final": False, "seconds": 1.5, "uptime": 100.0}
     for generation in range(1, 4):
         host.on_start(f"ready-0.{generation}", out=answer(good))

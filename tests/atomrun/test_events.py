@@ -91,3 +91,13 @@ def test_a_live_picture_over_its_budget() -> None:
     picture.print(sink.picture())
     sink.close()
     assert "over its budget" in picture.file.getvalue()
+
+
+def test_who_stops_reading_stops_nothing() -> None:
+    class Closed(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    emit = stamped(PlainSink(Closed()), lambda: 0.0, str)
+    emit(BEGAN)
+    emit(CELL)

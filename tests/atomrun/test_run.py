@@ -27,7 +27,7 @@ def test_a_healthy_run_walks_every_stage_in_order(fleet_of: FleetOf) -> None:
     result = execute(fleet.run)
     assert result.verdict is RunVerdict.PASS
     assert [name.partition(":")[0] for name in stages(fleet)] == [
-        "preflight", "pull", "launch", "fabric", "model", "start", "ready", "functional",
+        "preflight", "pull", "flags", "launch", "fabric", "model", "start", "ready", "functional",
         "bench", "collect", "judge", "bench", "collect", "judge",
         "accuracy", "long_context", "mtp_quality", "quant_parity",
         "gpu_metrics", "stop", "dmesg", "teardown", "report",
@@ -241,7 +241,7 @@ def test_all_ranks_are_started_and_any_death_ends_the_load(fleet_of: FleetOf) ->
 def test_preflight_alone_gives_the_nodes_back(fleet_of: FleetOf) -> None:
     fleet = fleet_of(container_plan(), healthy_host())
     assert check_only(fleet.run)
-    assert stages(fleet) == ["preflight:ok", "teardown:ok"]
+    assert stages(fleet) == ["preflight:ok", "flags:ok", "teardown:ok"]
     assert fleet.head.owner is None
     bad = healthy_host()
     bad.on(*host_script("preflight"), then=Completed(0, b"missing\t/srv/models\n"))

@@ -17,7 +17,7 @@ from atomrun.assembly import Request, assembled, left_out, reopened
 from atomrun.context import Options, RunContext
 from atomrun.events import JsonSink, PlainSink, SilentSink, Sink
 from atomrun.folder import FolderError
-from atomrun.results import ExitCode, RunResult
+from atomrun.results import ExitCode, RunResult, StageStatus
 from atomrun.run import check_only, clean_up, execute
 from atomrun.signals import Interrupted, Interrupts
 
@@ -77,7 +77,7 @@ def run_preflight(args: Namespace) -> int:
             with assembled(plan, request, sink, interrupts) as run:
                 if check_only(run):
                     return ExitCode.OK
-                found = run.record.stages[0]
+                found = next(stage for stage in run.record.stages if stage.status is StageStatus.FAILED)
                 raise Fault(f"a run could not begin: {found.reason}", found.hint, ExitCode.INFRASTRUCTURE)
     except Interrupted:
         return ExitCode.INTERRUPTED

@@ -87,7 +87,9 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cell", action="append", default=[], metavar="ID", help="only this cell; may be repeated")
     parser.add_argument("--session", type=int, metavar="N", help="only the cells of this session")
     parser.add_argument("--only", action="append", default=[], choices=_PARTS, metavar="PART", help=_ONLY)
-    parser.add_argument("--skip", action="append", default=[], choices=_PARTS, metavar="PART", help="leave it out")
+    parser.add_argument(
+        "--skip", action="append", default=[], choices=(*_PARTS, "flags"), metavar="PART", help="leave it out"
+    )
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failure")
     parser.add_argument("--no-install", action="store_true", help="never install lm-eval in the container")
     parser.add_argument(
