@@ -10,6 +10,7 @@ from .context import NodeRun, RunContext
 from .events import Event, EventKind
 from .firsterror import first_error, tail
 from .host import Exit, HostError
+from .idle import LOOK_S, Silence
 from .jobs import Task, job
 from .signals import Interrupted
 from .watch import Broken, Ended
@@ -56,17 +57,23 @@ def attend(run: RunContext, task: Task) -> Attended:
 
 
 def _await(run: RunContext, task: Task) -> Attended:
-    session = run.the_session
+    session, left = run.the_session, task.deadline_s + _MARGIN_S
+    silence, often = Silence((session.job, task.name)), min(LOOK_S, run.options.idle_s or LOOK_S)
     while True:
-        event = session.watch.next(task.deadline_s + _MARGIN_S)
+        turn = min(left, often)
+        event = session.watch.next(turn)
         if event is None:
-            return _late(task)
-        if isinstance(event, Broken):
+            left -= turn
+            if left <= 0:
+                return _late(task)
+            if 0 < run.options.idle_s <= silence.look(run, turn):
+                return _silent(task, silence)
+        elif isinstance(event, Broken):
             session.dead = f"{run.nodes[event.rank].name} could not be asked any more: {event.error.message}"
             raise event.error
-        if event.exit.name == task.name:
+        elif event.exit.name == task.name:
             return _by_itself(task, event.exit)
-        if event.exit.name == session.job:
+        elif event.exit.name == session.job:
             session.dead = _explain_death(run, event)
             return Attended(None, session.dead, f"read {server_log(run, event.rank, 'err')} in the run's folder")
 
@@ -74,6 +81,11 @@ def _await(run: RunContext, task: Task) -> Attended:
 def _late(task: Task) -> Attended:
     text = f"{task.name} did not end within its {task.deadline_s} s"
     return Attended(None, text, "raise its budget in the config")
+
+
+def _silent(task: Task, silence: Silence) -> Attended:
+    text = f"neither {task.name} nor the server wrote a line for {silence.seconds:g} s, and no GPU worked"
+    return Attended(None, text, "read their logs; --idle S changes the limit on silence")
 
 
 def _by_itself(task: Task, ended: Exit) -> Attended:

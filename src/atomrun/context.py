@@ -39,6 +39,8 @@ class Options:
     cells: frozenset[str] = frozenset()  # empty: all
     pull: str = "never"  # never | missing | always
     install: bool = True  # lm-eval may be installed in the container
+    canary: bool = False  # the cheapest cell first
+    idle_s: float = 900.0  # silence of server and client that ends what runs; 0: no limit
     lease_s: int = 1800
     prev: str = ""  # reports to compare with, for show only
     parity: str = ""

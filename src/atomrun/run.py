@@ -17,6 +17,7 @@ from .events import Event, EventKind
 from .findings import verdict_of
 from .gate import failed_gates
 from .host import HostError
+from .order import cells_of, sessions_of, worst_case
 from .outcomes import add_cell, failed, skipped, tell
 from .results import CellState, RunResult, StageResult, StageStatus
 from .signals import Interrupted
@@ -95,6 +96,7 @@ STAGES: tuple[Stage, ...] = (
 
 def execute(run: RunContext) -> RunResult:
     """Walk the plan. The stages at the end run on every way out, a fault of ours included."""
+    run.note(worst_case(run.plan))
     try:
         _walk(run)
     except Interrupted:
@@ -135,20 +137,20 @@ def _walk(run: RunContext) -> None:
     for stage in _stages(When.SETUP):
         if _perform(run, stage).status is StageStatus.FAILED:
             return
-    for session in run.plan.sessions:
-        _session(run, session)
+    for number, session in enumerate(sessions_of(run.plan, run.wants, run.options.canary)):
+        _session(run, session, first=number == 0)
 
 
-def _session(run: RunContext, session: Session) -> None:
+def _session(run: RunContext, session: Session, first: bool) -> None:
     """One session. A server that dies takes only the cell that it died in: another is started for the rest."""
-    cells = deque(cell for cell in run.plan.cells if cell.id in session.cells and run.wants(cell.id))
+    cells = deque(cells_of(run.plan, session, run.wants, run.options.canary))
     checks = [stage for stage in _stages(When.CHECK) if run.plan.checks.session == session.index]
     generation = 0
     while cells or any(run.wants(stage.name) for stage in checks):
         generation += 1
         opened = run.at(SessionRun(session, Watch(run.interrupts), generation))
         try:
-            if not _open(opened, first=session is run.plan.sessions[0] and generation == 1):
+            if not _open(opened, first=first and generation == 1):
                 _give_up(opened, cells)
                 break
             while cells and not opened.the_session.dead:

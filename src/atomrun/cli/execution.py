@@ -126,6 +126,8 @@ def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
         fail_fast=args.fail_fast,
         pull=pull,
         install=not args.no_install,
+        canary=args.canary,
+        idle_s=args.idle,
         lease_s=args.lease,
         prev=args.prev or os.environ.get("CVS_INFERENCE_PREV_REPORT_JSON", ""),
         parity=args.parity or os.environ.get("CVS_ATOM_PARITY_REF_JSON", ""),

@@ -91,6 +91,10 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
         "--skip", action="append", default=[], choices=(*_PARTS, "flags"), metavar="PART", help="leave it out"
     )
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first failure")
+    parser.add_argument("--canary", action="store_true", help="begin with the cheapest cell")
+    parser.add_argument(
+        "--idle", type=float, default=900.0, metavar="S", help="end what is silent for S seconds; 0: never (900)"
+    )
     parser.add_argument("--no-install", action="store_true", help="never install lm-eval in the container")
     parser.add_argument(
         "--lease",
