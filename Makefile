@@ -20,14 +20,15 @@ export PIP_ROOT_USER_ACTION := ignore
 # The installer's chatter goes to a log, which is shown when it fails.
 quiet = $(1) >>$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
 
-.PHONY: help demo test check fmt unit lab test-full bench clean
+.PHONY: help demo test check fmt unit deck lab test-full bench clean
 
 help:
 	@echo "make demo       install, compile a shipped config, rehearse it, show the verdict and the report"
-	@echo "make test       all that CI runs: check, unit, demo and, as root, lab"
+	@echo "make test       all that CI runs: check, unit, deck, demo and, as root, lab"
 	@echo "make check      ruff and mypy"
 	@echo "make fmt        let ruff format and fix"
 	@echo "make unit       the fast tests, with coverage"
+	@echo "make deck       the run deck in a headless Chromium"
 	@echo "make lab        the tests against real sshd and real containers; needs root"
 	@echo "make test-full  make test with far more generated examples"
 	@echo "make bench      what a cold start and a cell cost"
@@ -52,7 +53,7 @@ demo: $(TOOL)
 	$(BIN)/atomrun rehearse $(DEMO)/plan.json --runs $(DEMO)/runs
 	@echo "open in a browser: $$(ls -td $(DEMO)/runs/*/ | head -n 1)report.html"
 
-test: check unit demo $(if $(IS_ROOT),lab)
+test: check unit deck demo $(if $(IS_ROOT),lab)
 	@$(if $(IS_ROOT),:,echo "not root: the lab tests did not run (make lab)")
 
 check: $(DEV)
@@ -65,8 +66,12 @@ fmt: $(DEV)
 	@$(BIN)/ruff format .
 
 unit: $(DEV)
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not lab" --cov --cov-report=
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not lab and not browser" --cov --cov-report=
 	@$(BIN)/coverage report --include='src/atomcfg/*' --skip-covered --fail-under=$(ATOMCFG_COVERAGE)
+
+deck: $(DEV)
+	@sh tests/deck/install.sh
+	@$(BIN)/python -m pytest -m browser
 
 lab: $(DEV)
 	@sh tests/lab/install.sh
@@ -77,6 +82,7 @@ test-full:
 
 bench: $(DEV)
 	@$(BIN)/python benchmarks/overhead.py
+	@$(BIN)/python benchmarks/judging.py
 
 clean:
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .nox

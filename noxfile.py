@@ -27,7 +27,15 @@ def check(session: nox.Session) -> None:
 def unit(session: nox.Session) -> None:
     """The fast tests."""
     install(session, "test")
-    session.run("pytest", "-n", "2", "-m", "not lab", *session.posargs)
+    session.run("pytest", "-n", "2", "-m", "not lab and not browser", *session.posargs)
+
+
+@nox.session
+def deck(session: nox.Session) -> None:
+    """The run deck in a headless Chromium."""
+    session.run("sh", "tests/deck/install.sh", external=True)
+    install(session, "test")
+    session.run("pytest", "-m", "browser", *session.posargs)
 
 
 @nox.session
