@@ -30,6 +30,7 @@ from .plan import Plan
 from .planio import seal_plan
 from .secrecy import find_secrets, masked
 from .sources import Options, Sources
+from .uncollected import uncollected
 
 __all__ = ["Result", "compile_sources"]
 
@@ -52,6 +53,11 @@ class Result:
 
 def compile_sources(sources: Sources, options: Options) -> Result:
     """Texts to a sealed plan, or to diagnostics, in which no secret is shown."""
+    with uncollected():
+        return _compile(sources, options)
+
+
+def _compile(sources: Sources, options: Options) -> Result:
     settled = read(sources, options).then(settle)
     result = _compiled(settled.then(validate), options)
     documents = (settled.value.config, settled.value.cluster) if settled.value else ()

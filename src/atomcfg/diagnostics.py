@@ -20,7 +20,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@frozen(order=True)
+@frozen
 class Span:
     """A place in an input. Lines and columns count from 1; 0 means the file as a whole."""
 

@@ -6,6 +6,7 @@ A clean file pays nothing for positions: they are looked up in the text when a d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from attrs import evolve, field, frozen
 
@@ -17,7 +18,7 @@ __all__ = ["Document", "JsonPath", "Origin", "Source", "dotted"]
 JsonPath = tuple[str | int, ...]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Source:
     """One input text. `role`: config | threshold | cluster | lab | option | environment."""
 
@@ -108,6 +109,7 @@ class Document:
         return here
 
 
+@lru_cache(maxsize=4096)
 def dotted(path: JsonPath) -> str:
     """`('sweep', 'runs', 2)` as `sweep.runs[2]`; keys that are not plain words are quoted."""
     out = ""

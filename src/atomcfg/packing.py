@@ -45,7 +45,9 @@ def pack(plan: Plan) -> _Document:
     document["commands"] = commands.table
     document["servers"] = servers.table
     document["sessions"] = [_session(session, servers.index(session)) for session in plan.sessions]
-    document["cells"] = [_cell(cell, gates, commands) for cell in plan.cells]
+    document["cells"] = [
+        _cell(cell, sheet, commands) for cell, sheet in zip(plan.cells, gates.sheet_of, strict=True)
+    ]
     document["checks"] = _checks(plan.checks, gates)
     return document
 
@@ -54,32 +56,26 @@ class _Gates:
     """Every spec as the index of its gate, and a value."""
 
     def __init__(self, plan: Plan) -> None:
-        # By identity: the specs of a sweep are shared objects, and hashing each would cost more than all the rest.
-        specs: dict[int, Spec] = {}
-        for owned in _all_specs(plan):
-            specs.update(zip(map(id, owned), owned, strict=True))
-        shapes = {key: _shape(spec) for key, spec in specs.items()}
-        ordered = sorted(set(shapes.values()), key=repr)
-        index = {shape: number for number, shape in enumerate(ordered)}
+        known: dict[tuple[Any, ...], int] = {}
+        sheets = [_sheet(specs, known) for specs in _all_specs(plan)]
+        ordered = sorted(known, key=repr)
         self.table = [dict(zip(_SHAPE, shape, strict=True)) for shape in ordered]
-        self._gate = {key: index[shape] for key, shape in shapes.items()}
-        self._value = {key: spec.value for key, spec in specs.items()}
-        sheets = {id(cell): self._gates(cell.specs) for cell in plan.cells}
-        known = sorted(set(sheets.values()))
-        place = {sheet: number for number, sheet in enumerate(known)}
-        self.sheets = [list(sheet) for sheet in known]
-        self._sheet = {key: place[sheet] for key, sheet in sheets.items()}
-
-    def _gates(self, specs: tuple[Spec, ...]) -> tuple[int, ...]:
-        return tuple(map(self._gate.__getitem__, map(id, specs)))
+        place = {known[shape]: index for index, shape in enumerate(ordered)}
+        renamed = {sheet: tuple(place[gate] for gate in sheet) for sheet in set(sheets)}
+        of_cells = [renamed[sheet] for sheet in sheets[: len(plan.cells)]]
+        self.sheets = sorted(set(of_cells))
+        index = {sheet: number for number, sheet in enumerate(self.sheets)}
+        self.sheet_of = [index[sheet] for sheet in of_cells]
+        self._gate = {shape: place[number] for shape, number in known.items()}
 
     def pairs(self, specs: tuple[Spec, ...]) -> list[list[Any]]:
         """The specs of a check."""
-        return [[self._gate[id(spec)], spec.value] for spec in specs]
+        return [[self._gate[_shape(spec)], spec.value] for spec in specs]
 
-    def of(self, cell: Cell) -> tuple[int, list[float | None]]:
-        """The index of a cell's sheet, and the value of each of its gates."""
-        return self._sheet[id(cell)], [*map(self._value.__getitem__, map(id, cell.specs))]
+
+def _sheet(specs: tuple[Spec, ...], known: dict[tuple[Any, ...], int]) -> tuple[int, ...]:
+    """The gates of specs by number; a gate that is not known yet gets the next one."""
+    return tuple([known.setdefault(shape, len(known)) for shape in map(_shape, specs)])
 
 
 def _all_specs(plan: Plan) -> Iterable[tuple[Spec, ...]]:
@@ -166,13 +162,13 @@ def _session(session: Session, server: int) -> _Document:
     return {"index": session.index, "server": server, "cells": list(session.cells)}
 
 
-def _cell(cell: Cell, gates: _Gates, commands: _Commands) -> _Document:
+def _cell(cell: Cell, sheet: int, commands: _Commands) -> _Document:
     document = dict(zip(_CELL_FACTS, _cell_facts(cell), strict=True))
     artifact = cell.artifact
     directory = _token(artifact.directory)
     document["command"], document["words"] = commands.of(cell, directory)
     document["artifact"] = {"directory": directory, "name": artifact.name, "format": artifact.format}
-    document["sheet"], document["values"] = gates.of(cell)
+    document["sheet"], document["values"] = sheet, [spec.value for spec in cell.specs]
     return document
 
 

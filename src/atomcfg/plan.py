@@ -25,7 +25,7 @@ class EnvVar:
     secret: str | None = None
 
 
-@frozen(repr=False)
+@frozen
 class SecretRef:
     """Where the launcher finds a secret. The value itself never enters a plan."""
 

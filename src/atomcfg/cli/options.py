@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Callable, Mapping
 
 from atomcfg._version import __version__
@@ -12,12 +14,30 @@ from .completion import SHELLS, PrintCompletion
 __all__ = ["add_compile_options", "build_parser"]
 
 
+class _Help(argparse.HelpFormatter):
+    """As wide as the terminal; argparse would import shutil to find that out, for every single option."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated) > 0:
+        return int(stated)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (ValueError, OSError):  # closed, or no terminal
+        return 80
+
+
 def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """The parser of `atomcfg`. With `wanted`, only that command has its options: to make all of them takes time."""
     parser = argparse.ArgumentParser(
         prog="atomcfg",
         description="Compile benchmark configs for LLM serving on AMD Instinct GPUs into run plans.",
         epilog="exit status: 0 fine, 1 differences or (with --strict) warnings, 2 errors",
+        formatter_class=_Help,
     )
     parser.add_argument("--version", action="version", version=f"atomcfg {__version__}")
     parser.add_argument(
@@ -26,7 +46,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     # With prog, argparse need not format a usage to find it out.
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="atomcfg")
     for name, (summary, description, add_options) in _COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=description)
+        command = commands.add_parser(name, help=summary, description=description, formatter_class=_Help)
         if wanted in (None, name):
             add_options(command)
     return parser

@@ -17,7 +17,7 @@ __all__ = ["WARMUPS_PER_REQUEST", "Arg", "ClientRequest", "Driver", "EnvEntry", 
 WARMUPS_PER_REQUEST = 2  # for each request in flight, as CVS asks for them
 
 
-@frozen(eq=False, repr=False)
+@frozen
 class Arg:
     """One flag with its values, or one word, of an argv; `sources` are the configuration paths it came from
     (`params.max_model_length`, `roles.server.atom_args[3]`), empty for a constant of the driver."""

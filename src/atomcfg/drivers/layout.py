@@ -17,7 +17,7 @@ from .flags import Given
 __all__ = ["Layout", "Option", "compose", "option", "positional", "serving_option"]
 
 
-@frozen(eq=False, repr=False)
+@frozen
 class Option:
     """One flag that the driver writes. `free`: only a default, which a user's value replaces."""
 

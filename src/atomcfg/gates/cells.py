@@ -26,6 +26,7 @@ class CellGates:
 
     specs: Mapping[str, BoundTable]
     places: Mapping[str, JsonPath]
+    judged: frozenset[str]  # the metrics that some spec of a cell bounds
 
 
 def bind_cells(
@@ -33,13 +34,13 @@ def bind_cells(
 ) -> CellGates:
     """Entries of the threshold file to cells; keys that cannot be read, or that are for no cell, are reported."""
     if thresholds is None:
-        return CellGates({}, {})
+        return CellGates({}, {}, frozenset())
     entries = cell_entries(thresholds, found)
     prompts = expanded.built.settings.params.num_prompts
     places = {cell.id: entries[cell.key] for cell in expanded.cells if cell.key in entries}
     specs = {cell_id: reader.read_at(thresholds, place, Block.CELL, prompts) for cell_id, place in places.items()}
     _report_unmatched(expanded, thresholds, entries, found)
-    return CellGates(specs, places)
+    return CellGates(specs, places, reader.judged)
 
 
 def cell_entries(thresholds: Thresholds, found: Diagnostics) -> dict[CellKey, JsonPath]:

@@ -34,9 +34,10 @@ def check_coverage(
     able = {metric for metric in GATED if driver.produces(settings, metric)}
     _check_cells(expanded, cells.places, thresholds, found)
     _check_gated(expanded, cells.places, able, thresholds, found)
-    judged = _judged(cells.specs)
-    _check_producible(cells.specs, judged, driver.name, lambda metric: driver.produces(settings, metric), found)
-    _check_scaling(expanded, cells.specs, judged, found)
+    _check_producible(
+        cells.specs, cells.judged, driver.name, lambda metric: driver.produces(settings, metric), found
+    )
+    _check_scaling(expanded, cells.specs, cells.judged, found)
     _check_per_gpu(expanded, cells.specs, driver.data_parallel(settings), found)
     exempt = [metric for metric in GATED if metric not in able]
     if exempt and settings.enforce_thresholds:
@@ -107,7 +108,7 @@ def _severity(settings: Settings) -> Severity:
 
 def _check_producible(
     cells: Mapping[str, BoundTable],
-    judged: set[str],
+    judged: frozenset[str],
     driver: str,
     able: Callable[[str], bool],
     found: Diagnostics,
@@ -123,20 +124,12 @@ def _check_producible(
     found.warning("A824", summary, first[0].span(first[1]), 'state them as "info", or remove them')
 
 
-def _judged(cells: Mapping[str, BoundTable]) -> set[str]:
-    """The metrics that specs of cells bound. Cells share specs: looking at each once is less than half the work."""
-    unique: dict[int, Spec] = {}
-    for table in cells.values():
-        unique.update(zip(map(id, table.specs), table.specs, strict=True))
-    return {spec.metric for spec in unique.values() if spec.kind != "info"}
-
-
 def _places(cells: Mapping[str, BoundTable], wanted: Callable[[Spec], bool]) -> list[tuple[BoundTable, int]]:
     return [(table, index) for table in cells.values() for index, spec in enumerate(table.specs) if wanted(spec)]
 
 
 def _check_scaling(
-    expanded: Expanded, cells: Mapping[str, BoundTable], judged: set[str], found: Diagnostics
+    expanded: Expanded, cells: Mapping[str, BoundTable], judged: frozenset[str], found: Diagnostics
 ) -> None:
     settings = expanded.built.settings
     params = settings.params

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 
 from attrs import evolve, frozen
 
 from atomcfg.diagnostics import Diagnostics, Related
 from atomcfg.documents import Document, JsonPath
-from atomcfg.metrics import METRICS, Direction, Metric, Tier, find
+from atomcfg.metrics import METRICS, Metric, Tier, find
 from atomcfg.passes.states import BoundTable
 from atomcfg.plan import Spec
 from atomcfg.suggest import counted, did_you_mean
 
 from .choose import Thresholds
+from .shape import Shape, bare, shape_of
 
 __all__ = ["Block", "SpecReader"]
-
-_PREFIX = "client."
-_RECORD = Tier.RECORD.value
-_TOO_LONG_MS = 1e6
-_TOO_MANY = 1e9
-# Ratios of these pairs are at least 1 by definition: numerator, reference.
-_ORDERED = ("median", "p90", "p95", "p99")
 
 
 class Block(Enum):
@@ -38,11 +32,11 @@ class Block(Enum):
 
 @frozen(eq=False, repr=False)
 class _Column:
-    """A metric of a layout, and its specs by what was written: the cells of a sweep repeat them."""
+    """A metric of a layout, and the shapes of its specs by what was written."""
 
     written: str
     metric: Metric
-    known: dict[tuple[object, ...], Spec]
+    shapes: dict[tuple[object, ...], Shape]
 
 
 @frozen(eq=False, repr=False)
@@ -76,17 +70,36 @@ class SpecReader:
         written: list[str] = []
         for column in layout.columns:
             body = table[column.written]
-            said = (body.get("kind"), body.get("value"), body.get("tolerance_pct"), body.get("reference"))
-            spec = column.known.get(said)
-            if spec is None:
-                if not self._fits(document, (*path, column.written), column.metric, body):
-                    continue
-                spec = column.known[said] = self._spec(column.metric, body, prompts)
-            if spec.vacuous or spec.tier == _RECORD:
+            said = (body["kind"], body.get("tolerance_pct"), body.get("reference"))
+            shape = column.shapes.get(said)
+            if shape is None:
+                shape = column.shapes[said] = shape_of(column.metric, body, self._enforce, prompts)
+            bound = body.get("value")
+            number = float(bound) if isinstance(bound, int | float) else None
+            if shape.fault or (number is not None and number > shape.most):
+                self._refuse(document, (*path, column.written), shape, number)
+                continue
+            spec = shape.spec(number)
+            if spec.vacuous or column.metric.tier is Tier.RECORD:
                 self._notice(document, (*path, column.written), spec)
             specs.append(spec)
             written.append(column.written)
         return BoundTable(tuple(specs), document, path, tuple(written))
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The metrics of cells that some spec bounds."""
+        columns = [
+            column
+            for (block, _), layout in self._layouts.items()
+            if block is Block.CELL
+            for column in layout.columns
+        ]
+        return frozenset(
+            column.metric.name
+            for column in columns
+            if any(shape.kind != "info" for shape in column.shapes.values())
+        )
 
     def _layout(self, block: Block, names: tuple[str, ...]) -> _Layout:
         known = self._layouts.get((block, names))
@@ -99,35 +112,17 @@ class SpecReader:
         for code, written, summary, hint in layout.faults:
             self._found.error(code, summary, document.span((*path, written), key=True), hint)
 
-    def _fits(self, document: Document, path: JsonPath, metric: Metric, body: Mapping[str, object]) -> bool:
-        for rule in _RULES:
-            fault = rule(metric, body)
-            if fault:
-                code, key, summary, hint = fault
-                self._found.error(code, f"{metric.name}: {summary}", document.span((*path, key)), hint)
-                return False
-        return True
-
-    def _spec(self, metric: Metric, body: Mapping[str, object], prompts: int | None) -> Spec:
-        kind, value = str(body["kind"]), _number(body.get("value"))
-        reference = body.get("reference")
-        return Spec(
-            metric=metric.name,
-            kind=kind,
-            value=value,
-            tolerance_pct=_number(body.get("tolerance_pct")),
-            reference=str(reference).removeprefix(_PREFIX) if reference is not None else None,
-            unit=metric.unit,
-            tier=metric.tier.value,
-            enforced=self._enforce and kind != "info" and metric.tier is not Tier.RECORD,
-            vacuous=_is_vacuous(metric, kind, value, reference, prompts),
-        )
+    def _refuse(self, document: Document, path: JsonPath, shape: Shape, value: float | None) -> None:
+        fault = shape.fault or shape.value_fault(value)
+        if fault:
+            code, key, summary, hint = fault
+            self._found.error(code, f"{shape.metric.name}: {summary}", document.span((*path, key)), hint)
 
     def _notice(self, document: Document, path: JsonPath, spec: Spec) -> None:
         """What is no fault of the spec, but makes it useless."""
         if spec.vacuous:
             self._vacuous.append(path)
-        if spec.tier == _RECORD and spec.kind != "info":
+        if spec.tier == Tier.RECORD.value and spec.kind != "info":
             span = document.span(path, key=True)
             self._found.warning(
                 "A815", f"{spec.metric} is recorded only: its bound fails nothing", span, "use info"
@@ -140,8 +135,8 @@ class SpecReader:
         document = thresholds.document
         if self._prefixed:
             first = self._prefixed[0]
-            summary = f"{counted(self._prefixed, 'metric name')} with the prefix {_PREFIX}, read without it"
-            hint = f"write {str(first[-1]).removeprefix(_PREFIX)}"
+            summary = f"{counted(self._prefixed, 'metric name')} with the prefix client., read without it"
+            hint = f"write {bare(str(first[-1]))}"
             self._found.note("A812", summary, document.span(first, key=True), hint)
         if self._vacuous:
             summary = f"{counted(self._vacuous, 'bound')} that cannot fail"
@@ -154,7 +149,7 @@ def _layout(block: Block, names: tuple[str, ...]) -> _Layout:
     columns: dict[str, _Column] = {}
     prefixed, faults = [], []
     for written in names:
-        name = written.removeprefix(_PREFIX)
+        name = bare(written)
         if written.startswith("_"):
             continue
         if name in columns:
@@ -190,81 +185,3 @@ def _block_of(metric: Metric) -> Block:
     if name.startswith(("mtp.", "accuracy.")):
         return Block.MTP
     return Block.QUANT if name.startswith("quant_parity.") else Block.ACCURACY
-
-
-Fault = tuple[str, str, str, str] | None  # code, key of the spec, summary, hint
-
-
-def _kind_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
-    kind, fault = body["kind"], ""
-    if kind == "max_ms" and metric.unit != "ms":
-        fault = f"max_ms bounds milliseconds, this is {metric.unit}"
-    elif kind == "min_tok_s" and metric.unit != "tok/s":
-        fault = f"min_tok_s bounds tok/s, this is {metric.unit}"
-    elif kind in ("min", "min_tok_s") and metric.direction is Direction.LOWER:
-        fault = "lower is better, so a lower bound gates nothing"
-    elif kind in ("max", "max_ms") and metric.direction is Direction.HIGHER:
-        fault = "higher is better, so an upper bound gates nothing"
-    return ("A814", "kind", fault, f"use {_proposed_kind(metric)}") if fault else None
-
-
-def _proposed_kind(metric: Metric) -> str:
-    if metric.direction is Direction.LOWER:
-        return '"max_ms"' if metric.unit == "ms" else '"max"'
-    if metric.direction is Direction.HIGHER:
-        return '"min_tok_s"' if metric.unit == "tok/s" else '"min"'
-    return '"info": it is recorded only'
-
-
-def _value_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
-    value = _number(body.get("value"))
-    if value is None:
-        return None
-    if metric.unit in ("ratio", "bool") and body["kind"] in ("min", "max", "within") and value > 1:
-        return "A816", "value", f"a {metric.unit} is at most 1, the bound is {value:g}", "write 0.95 for 95 %"
-    return None
-
-
-def _reference_fits(metric: Metric, body: Mapping[str, object]) -> Fault:
-    reference = body.get("reference")
-    if body["kind"] != "min_ratio":
-        return None
-    name = str(reference).removeprefix(_PREFIX)
-    if find(name) is None:
-        return "A817", "reference", f'unknown reference "{reference}"', did_you_mean(name, METRICS)
-    if name == metric.name:
-        return "A817", "reference", "the metric is its own reference", "name another metric"
-    return None
-
-
-_RULES: tuple[Callable[[Metric, Mapping[str, object]], Fault], ...] = (_kind_fits, _value_fits, _reference_fits)
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _is_vacuous(metric: Metric, kind: str, value: float | None, reference: object, prompts: int | None) -> bool:
-    """Whether no measurement can fail the bound (every metric with a direction is at least 0)."""
-    if value is None or kind == "info":
-        return False
-    if kind in ("min", "min_tok_s"):
-        return value <= 0
-    if kind in ("max", "max_ms"):
-        if metric.name == "failed" and prompts is not None and value >= prompts:
-            return True
-        limit = _TOO_LONG_MS if metric.unit == "ms" else 1.0 if metric.unit in ("ratio", "bool") else _TOO_MANY
-        return value >= limit
-    return kind == "min_ratio" and value <= 1 and (value <= 0 or _at_least(metric.name, str(reference)))
-
-
-def _at_least(name: str, reference: str) -> bool:
-    """Whether `name` is at least `reference` by definition: a higher percentile, a total of its part."""
-    if (name, reference) in (
-        ("total_token_throughput", "output_throughput"),
-        ("per_gpu_throughput", "output_tput_per_gpu"),
-    ):
-        return True
-    high, _, what = name.partition("_")
-    low, _, other = reference.removeprefix(_PREFIX).partition("_")
-    return what == other and high in _ORDERED and low in _ORDERED and _ORDERED.index(high) >= _ORDERED.index(low)
