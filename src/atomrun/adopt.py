@@ -23,7 +23,7 @@ def adopt(run: RunContext) -> tuple[Finding, ...]:
 def _adopt(run: RunContext, node: NodeRun) -> Finding:
     node.connection = node.connect()
     try:
-        lease = node.host.acquire(run.run_id, run.owner, run.options.lease_s)
+        lease = node.host.acquire(run.run_id, run.owner, run.options.lease_s, takeover=True)
     except Busy as busy:
         return Finding(node.name, "lock", StageStatus.OK, f"{busy.message}: nothing of this run is left")
     node.root = lease.root

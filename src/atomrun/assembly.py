@@ -13,25 +13,29 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from atomcfg.plan import Node, Plan
 from atomcfg.planio import dump_plan
 
 from .bindings import run_values
 from .context import NodeRun, Options, Record, RunContext
+from .driving import driving
 from .events import Event, EventKind, Sink, stamped
 from .findings import Finding
 from .folder import RunFolder, run_id_of
 from .host import Host
 from .journal import Journal, read_journal
 from .redact import Redactor
-from .rehearsal.mapping import Mapped, map_plan
+from .rehearsal.mapping import Mapped, free_ports, map_plan
+from .replay import Past, replay
 from .results import StageStatus
 from .secrets import Secret, SecretError, read_secret
 from .signals import Interrupts
 
 __all__ = ["CHECKS", "Request", "assembled", "left_out", "reopened"]
+
+_SCRATCH = "atomrun-rehearsal-"
 
 CHECKS = ("functional", "accuracy", "long_context", "mtp_quality", "quant_parity", "gpu_metrics", "dmesg")
 """The stages that can be left out by name."""
@@ -48,45 +52,64 @@ class Request:
 
 
 @contextmanager
-def assembled(plan: Plan, request: Request, sink: Sink, interrupts: Interrupts) -> Iterator[RunContext]:
-    """A run, ready to be executed; no node was asked anything yet. Its files stay, a rehearsal's nodes do not."""
-    began = datetime.now(UTC)
+def assembled(
+    plan: Plan, request: Request, sink: Sink, interrupts: Interrupts, past: Past | None = None
+) -> Iterator[RunContext]:
+    """A run, ready to be executed; no node was asked anything yet. Its files stay, a rehearsal's nodes do not.
+
+    With `past`, the run goes on that it tells of. Raises `Driven`.
+    """
+    past = past or Past()
+    began = datetime.fromisoformat(past.began) if past.began else datetime.now(UTC)
     secrets, findings = _secrets(plan, lenient=request.transport == "rehearsal")
     redactor = Redactor(secrets.values())
-    run_id = run_id_of(plan.stem, plan.digest, began)
-    folder = RunFolder.create(request.runs, run_id, redactor)
-    folder.keep("plan.json", dump_plan(plan).encode())
+    run_id = past.run_id or run_id_of(plan.stem, plan.digest, began)
+    if past.launches:
+        folder = RunFolder(request.runs / run_id, redactor)
+    else:
+        folder = RunFolder.create(request.runs, run_id, redactor)
+        folder.keep("plan.json", dump_plan(plan).encode())
     record = Record(findings=findings, deselected=dict(request.leave_out))
-    with _context(plan, request, folder, began, sink, interrupts) as run:
-        run.journal.write("run", id=run_id, digest=plan.digest, owner=run.owner, transport=request.transport)
+    with _context(plan, request, folder, began, sink, interrupts, past) as run:
+        run.journal.write("run", **_launch(run, request))
         run.emit(Event(EventKind.RUN, run_id, "began", str(folder.path), {"cells": len(plan.cells)}))
         yield evolve(run, secrets=secrets, record=record)
 
 
 @contextmanager
 def reopened(folder: Path, plan: Plan, sink: Sink, interrupts: Interrupts) -> Iterator[RunContext]:
-    """A run that ended or died, by its folder and the plan in it; its journal goes on."""
-    first = next(iter(read_journal(folder / "journal.jsonl")), {})
-    request = Request(folder.parent, str(first.get("transport", "ssh")))
+    """A run that ended or died, by its folder and the plan in it; its journal goes on.
+
+    Raises `Driven` and `JournalError`.
+    """
+    past = replay(read_journal(folder / "journal.jsonl"))
+    request = Request(folder.parent, past.transport)
     kept = RunFolder(folder, Redactor())
-    with _context(plan, request, kept, datetime.now(UTC), sink, interrupts) as run:
+    with _context(plan, request, kept, datetime.now(UTC), sink, interrupts, past) as run:
         yield run
 
 
 @contextmanager
 def _context(
-    plan: Plan, request: Request, folder: RunFolder, began: datetime, sink: Sink, interrupts: Interrupts
+    plan: Plan,
+    request: Request,
+    folder: RunFolder,
+    began: datetime,
+    sink: Sink,
+    interrupts: Interrupts,
+    past: Past,
 ) -> Iterator[RunContext]:
-    start, run_id = time.monotonic(), folder.path.name
+    start, run_id = time.monotonic() - past.seconds, folder.path.name
 
     def now() -> float:
         return time.monotonic() - start
 
     with ExitStack() as stack:
+        stack.enter_context(driving(folder.path))
         journal = Journal(folder.path / "journal.jsonl", folder.redactor.text, now)
         stack.callback(journal.close)
         owner = f"{_user()}@{socket.gethostname()}"
-        mapped = _mapped(plan, request, stack)
+        mapped = _rehearsed(plan, stack, journal, past) if request.transport == "rehearsal" else None
         yield RunContext(
             plan=plan,
             run_id=run_id,
@@ -103,7 +126,25 @@ def _context(
             values=run_values(run_id, owner, plan.digest, plan.paths, mapped.values if mapped else {}),
             began=began,
             now=now,
+            past=past,
         )
+
+
+def _launch(run: RunContext, request: Request) -> dict[str, object]:
+    """What the journal keeps of a launch, so that another can go on with its wishes."""
+    return {
+        "id": run.run_id,
+        "digest": run.plan.digest,
+        "owner": run.owner,
+        "transport": run.transport,
+        "began": run.began.isoformat(),
+        "options": asdict(request.options, value_serializer=_as_json),
+        "leave_out": dict(request.leave_out),
+    }
+
+
+def _as_json(_owner: type, _field: object, value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def _secrets(plan: Plan, lenient: bool) -> tuple[dict[str, Secret], list[Finding]]:
@@ -127,14 +168,25 @@ def _secrets(plan: Plan, lenient: bool) -> tuple[dict[str, Secret], list[Finding
     return found, findings
 
 
-def _mapped(plan: Plan, request: Request, stack: ExitStack) -> Mapped | None:
-    if request.transport != "rehearsal":
-        return None
+def _rehearsed(plan: Plan, stack: ExitStack, journal: Journal, past: Past) -> Mapped:
+    """A rehearsal's nodes: those of the launch before if they are still there."""
     from .local import connect_local
 
-    scratch = Path(tempfile.mkdtemp(prefix="atomrun-rehearsal-"))
+    scratch = Path(past.mapped.get("scratch", ""))
+    texts = {name: past.mapped.get(name, "") for name in ("http", "master")}
+    ports = {name: int(text) for name, text in texts.items() if text.isdecimal()}
+    if len(ports) < len(texts) or not _is_scratch(scratch):
+        scratch, ports = Path(tempfile.mkdtemp(prefix=_SCRATCH)), free_ports()
+        values = {"scratch": str(scratch), **{name: str(port) for name, port in ports.items()}}
+        journal.write("mapped", values=values)
     stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-    return map_plan(plan, scratch, connect_local, os.environ)
+    return map_plan(plan, scratch, connect_local, os.environ, ports)
+
+
+def _is_scratch(path: Path) -> bool:
+    """Whether a path that a journal names is a rehearsal's folder of this user. It is removed in the end."""
+    real = path.parent.resolve() == Path(tempfile.gettempdir()).resolve() and path.name.startswith(_SCRATCH)
+    return real and path.is_dir() and not path.is_symlink() and path.stat().st_uid == os.getuid()
 
 
 def _nodes(plan: Plan, transport: str, run_id: str, mapped: Mapped | None) -> tuple[NodeRun, ...]:

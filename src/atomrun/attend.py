@@ -75,6 +75,9 @@ def _await(run: RunContext, task: Task) -> Attended:
             return _by_itself(task, event.exit)
         elif event.exit.name == session.job:
             session.dead = _explain_death(run, event)
+            own = run.head.host.wait([task.name], 0.0)
+            if own is not None and own.code == 0:
+                return Attended(own)  # both ended while nobody watched: it needed the server no more
             return Attended(None, session.dead, f"read {server_log(run, event.rank, 'err')} in the run's folder")
 
 

@@ -23,6 +23,7 @@ from .host import Exit, Host
 from .jobs import Place
 from .journal import Journal
 from .redact import Redactor
+from .replay import Past
 from .results import BlockResult, CellResult, RunResult, StageResult
 from .secrets import Secret
 from .signals import Interrupts
@@ -44,6 +45,12 @@ class Options:
     lease_s: int = 1800
     prev: str = ""  # reports to compare with, for show only
     parity: str = ""
+    takeover: bool = False  # drive the run even if another launcher does
+
+
+def _tear_down(node: NodeRun) -> None:
+    if node.root:
+        node.host.release(0.0)
 
 
 @define
@@ -56,6 +63,8 @@ class NodeRun:
     mapped: Mapping[str, str] = field(factory=dict)  # bindings that a rehearsal sets for this rank
     run_dir: str = ""  # the run's directory on the host
     root: str = ""  # the agent's directory; empty until the node is ours
+    adopted: bool = False  # an earlier launch of this run held the node until now: what it started may run
+    machine: str = ""  # what tells this machine from others
     runtime: tuple[str, ...] = ()
     place: Place | None = None  # where programs run; None until launched
     tools: frozenset[str] = frozenset()  # programs on the host, as far as we look for them
@@ -94,6 +103,7 @@ class SessionRun:
     generation: int = 1
     started: bool = False
     dead: str = ""
+    adopted: bool = False  # an earlier launch started it
     served: bool = False  # it was ready once
     ready_s: float = 0.0  # from start to ready
     ready_uptime: float = 0.0  # when it was ready, by the head's uptime
@@ -137,6 +147,8 @@ class Record:
     warnings: list[str] = field(factory=list)
     findings: list[Finding] = field(factory=list)  # of the launcher, for the table of preflight
     deselected: dict[str, str] = field(factory=dict)
+    kept: dict[str, str] = field(factory=dict)  # cells and stages that an earlier launch finished, with why
+    adopted: dict[int, int] = field(factory=dict)  # sessions whose server goes on, with its generation
     interrupted: bool = False
     result: RunResult | None = None  # once reported
 
@@ -161,6 +173,7 @@ class RunContext:
     began: datetime
     now: Callable[[], float]  # seconds since then, monotonic
     record: Record = field(factory=Record)
+    past: Past = field(factory=Past)
     session: SessionRun | None = None
     cell: CellRun | None = None
 
@@ -194,8 +207,13 @@ class RunContext:
         return self.cell
 
     def wants(self, name: str) -> bool:
-        """Whether a cell or a stage was not left out on purpose."""
-        return name not in self.record.deselected
+        """Whether a cell or a stage is still to be done."""
+        return name not in self.record.deselected and name not in self.record.kept
+
+    @property
+    def adopts(self) -> bool:
+        """Whether everything that an earlier launch started may still run, on every node."""
+        return self.past.launches > 0 and all(node.adopted for node in self.nodes)
 
     def at(self, session: SessionRun | None = None, cell: CellRun | None = None) -> RunContext:
         """This run while it is at a session, or at a cell of one."""
@@ -208,8 +226,10 @@ class RunContext:
     def ask(
         self, work: Callable[[NodeRun], T], nodes: Sequence[NodeRun] | None = None, *, ending: bool = False
     ) -> Answers[T]:
-        """`work` on these nodes (all by default), side by side. `ending` work is not broken off by a signal."""
-        return on_all(self.nodes if nodes is None else nodes, work, None if ending else self.interrupts)
+        """`work` on these nodes (all by default), side by side. `ending` work is not broken off by a signal; a
+        second one makes the nodes tear down at once."""
+        chosen = self.nodes if nodes is None else nodes
+        return on_all(chosen, work, self.interrupts, _tear_down if ending else None)
 
     def note(self, text: str) -> None:
         """Tell who watches."""

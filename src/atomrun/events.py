@@ -104,7 +104,8 @@ def stamped(sink: Sink, now: Callable[[], float], clean: Callable[[str], str]) -
 
     def emit(event: Event) -> None:
         data = {key: clean(value) if isinstance(value, str) else value for key, value in event.data.items()}
-        with suppress(BrokenPipeError):  # nobody watches any more: no reason to leave the nodes as they are
+        # A terminal that was closed, or a reader that left, is no reason to leave nodes as they are.
+        with suppress(OSError, ValueError):
             sink.show(Event(event.kind, event.name, event.status, clean(event.text), data, now()))
 
     return emit

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
@@ -40,11 +41,17 @@ class Answers(Generic[T]):
         return self.values
 
 
-def on_all(nodes: Sequence[N], work: Callable[[N], T], interrupts: Interrupts | None = None) -> Answers[T]:
+def on_all(
+    nodes: Sequence[N],
+    work: Callable[[N], T],
+    interrupts: Interrupts | None = None,
+    hasten: Callable[[N], object] | None = None,
+) -> Answers[T]:
     """`work` on every node, side by side.
 
     `HostError` counts as that node's failure; anything else is a fault of ours and is raised. With `interrupts`,
-    a signal raises `Interrupted` at once; the abandoned calls end by their own deadlines, in daemon threads.
+    a signal raises `Interrupted` at once; the abandoned calls end by their own deadlines, in daemon threads. With
+    `hasten` too, work goes on, and a signal that leaves no grace calls `hasten` for every node, once.
     """
     done: SimpleQueue[object] = SimpleQueue()
     outcomes: dict[int, T | BaseException] = {}
@@ -61,9 +68,12 @@ def on_all(nodes: Sequence[N], work: Callable[[N], T], interrupts: Interrupts | 
         threading.Thread(target=ask, args=(node,), daemon=True, name=f"node-{node.rank}").start()
     if interrupts is None:
         _await(done, len(nodes))
-    else:
+    elif hasten is None:
         with interrupts.wake(done):
             _await(done, len(nodes), interrupts)
+    else:
+        with interrupts.wake(done):
+            _await_patiently(done, len(nodes), interrupts, lambda: _start_all(nodes, hasten))
     return _sorted_out([node.rank for node in nodes], outcomes)
 
 
@@ -73,6 +83,29 @@ def _await(done: SimpleQueue[object], count: int, interrupts: Interrupts | None 
             interrupts.check()
         if isinstance(done.get(), int):
             count -= 1
+
+
+def _await_patiently(
+    done: SimpleQueue[object], count: int, interrupts: Interrupts, hasten: Callable[[], None]
+) -> None:
+    hastened = interrupts.hurry  # then the work itself was begun without grace
+    while count:
+        if isinstance(done.get(), int):
+            count -= 1
+        elif interrupts.hurry and not hastened:
+            hastened = True
+            hasten()
+
+
+def _start_all(nodes: Sequence[N], work: Callable[[N], object]) -> None:
+    """Side by side, without waiting. Failures are of no interest: the work that is hastened has the same."""
+
+    def quietly(node: N) -> None:
+        with suppress(HostError):
+            work(node)
+
+    for node in nodes:
+        threading.Thread(target=quietly, args=(node,), daemon=True, name=f"hasten-{node.rank}").start()
 
 
 def _sorted_out(asked: Sequence[int], outcomes: Mapping[int, T | BaseException]) -> Answers[T]:

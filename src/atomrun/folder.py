@@ -78,4 +78,5 @@ class RunFolder:
         return path
 
     def keep_log(self, name: str, data: bytes) -> Path:
-        return self.keep(f"logs/{name}", data)
+        """Logs may have been cut anywhere: in the middle of a secret too."""
+        return self.keep(f"logs/{name}", self.redactor.excerpt(data))

@@ -108,8 +108,14 @@ class Host(Protocol):
         """boot_id, hostname, uid, kernel, clock offset in ms, round-trip time in ms, tools present."""
         ...
 
-    def acquire(self, run_id: str, who: str, lease_s: int, timeout: float = 30.0) -> Lease:
-        """Take the node's lock for the run, cleaning a dead run first. Raises `Busy`."""
+    def acquire(
+        self, run_id: str, who: str, lease_s: int, timeout: float = 30.0, *, takeover: bool = False
+    ) -> Lease:
+        """Take the node's lock for the run, cleaning a dead run first. Raises `Busy`.
+
+        A run that already holds the node is adopted; from then on it listens to this launcher only. If another
+        launcher drives it, that is `Refused` unless `takeover`.
+        """
         ...
 
     def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", limit: int = 8 << 20) -> Completed:

@@ -15,7 +15,11 @@ from typing import Any
 
 from .folder import FolderError, writing
 
-__all__ = ["Journal", "read_journal"]
+__all__ = ["Journal", "JournalError", "read_journal"]
+
+
+class JournalError(ValueError):
+    """The journal is none that a run wrote."""
 
 
 class Journal:
@@ -66,8 +70,15 @@ class Journal:
 
 
 def read_journal(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The events of a journal, oldest first. A last line that a crash cut off is left out."""
-    for line in path.read_bytes().splitlines(keepends=True):
-        if not line.endswith(b"\n"):
-            return
-        yield json.loads(line)
+    """The events of a journal, oldest first. A last line that a crash cut off is left out.
+
+    Raises `JournalError`.
+    """
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise JournalError(f"line {number} is no record")
+        yield record

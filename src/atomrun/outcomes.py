@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import cattrs
 from attrs import evolve
 
 from .context import RunContext
@@ -34,6 +35,7 @@ def tell(run: RunContext, findings: Iterable[Finding]) -> None:
         run.journal.write("finding", node=item.node, check=item.check, status=item.status.value, text=item.text)
 
 
+_CONVERTER = cattrs.Converter()
 _SHOWN = ("output_throughput", "mean_ttft_ms", "mean_tpot_ms")
 
 
@@ -50,5 +52,5 @@ def add_block(run: RunContext, block: BlockResult) -> None:
     clean = run.redactor.text
     block = evolve(block, reason=clean(block.reason), details=tuple(map(clean, block.details)))
     run.record.blocks.append(block)
-    run.journal.write("block", block=block.block, id=block.id, status=block.status, values=dict(block.values))
+    run.journal.write("block", result=_CONVERTER.unstructure(block))
     run.emit(Event(EventKind.BLOCK, f"{block.block} {block.id}", block.status, block.reason))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from attrs import evolve
@@ -10,11 +9,10 @@ from attrs import evolve
 from atomcfg.plan import Cell, Plan
 
 from .account import specs_of
-from .cells import Attempt, judge_cell
 from .conclude import Run, conclude
-from .folder import attempt_folder
 from .gate import judge_all, unjudged
 from .results import BlockResult, CellResult, CellState, RunResult, RunVerdict, Status
+from .stored import StoredError, judge_stored
 
 __all__ = ["RejudgeError", "rejudge"]
 
@@ -57,17 +55,10 @@ def _cell(folder: Path, plan: Plan, cell: Cell, old: CellResult) -> CellResult:
     if old.state is CellState.INCOMPLETE:
         lines = plan.provenance.lines_of(cell.id)
         return evolve(old, verdicts=unjudged(cell.id, cell.specs, lines, old.reason))
-    place = folder / attempt_folder(cell, old.attempt)
     try:
-        facts = json.loads((place / "attempt.json").read_text("utf-8"))
-    except OSError as error:
-        raise RejudgeError(f"cannot read {place / 'attempt.json'}: {error.strerror}") from None
-    artifact = place / cell.artifact.name
-    text = artifact.read_text("utf-8", "replace") if artifact.is_file() else None
-    attempt = Attempt(
-        facts["attempt"], facts["exit"], text, facts["began"], facts["seconds"], facts.get("polled", {})
-    )
-    return evolve(judge_cell(plan, cell, attempt), hint=old.hint)
+        return evolve(judge_stored(folder, plan, cell, old.attempt), hint=old.hint)
+    except StoredError as error:
+        raise RejudgeError(str(error)) from None
 
 
 def _block(plan: Plan, block: BlockResult) -> BlockResult:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from enum import Enum
-
-from attrs import evolve, frozen
+from collections.abc import Sequence
 
 from atomcfg.plan import Cell, Session
 
 from .adopt import adopt
 from .cells import incomplete_cell
 from .context import CellRun, RunContext, SessionRun
-from .events import Event, EventKind
 from .findings import verdict_of
 from .gate import failed_gates
-from .host import HostError
+from .identity import known_of
 from .order import cells_of, sessions_of, worst_case
-from .outcomes import add_cell, failed, skipped, tell
-from .results import CellState, RunResult, StageResult, StageStatus
+from .outcomes import add_cell, tell
+from .perform import Stage, When, perform
+from .results import CellState, RunResult, StageStatus
 from .signals import Interrupted
 from .stages.accuracy import accuracy
 from .stages.bench import bench
@@ -38,6 +35,7 @@ from .stages.preflight import preflight
 from .stages.pull import pull
 from .stages.quant_parity import quant_parity
 from .stages.ready import ready
+from .stages.recall import recall
 from .stages.report import report
 from .stages.start import start
 from .stages.stop import stop
@@ -47,32 +45,11 @@ from .watch import Watch
 __all__ = ["STAGES", "Stage", "When", "check_only", "clean_up", "execute"]
 
 
-class When(Enum):
-    """Where in the run a stage has its place."""
-
-    SETUP = "once, before the sessions; a failure ends the run"
-    OPEN = "at the start of each session; a failure ends the session"
-    FIRST = "in the first session, before its cells"
-    CELL = "for each cell"
-    CHECK = "after the cells of the session that the plan names"
-    CLOSE = "at the end of each session, whatever happened in it"
-    END = "once, at the end, whatever happened"
-
-
-@frozen
-class Stage:
-    run: Callable[[RunContext], StageResult]
-    when: When
-
-    @property
-    def name(self) -> str:
-        return self.run.__name__
-
-
 STAGES: tuple[Stage, ...] = (
-    Stage(preflight, When.SETUP),
-    Stage(pull, When.SETUP),
-    Stage(flags, When.SETUP),
+    Stage(preflight, When.LOOK),
+    Stage(pull, When.LOOK),
+    Stage(flags, When.LOOK),
+    Stage(recall, When.RESUME),
     Stage(launch, When.SETUP),
     Stage(fabric, When.SETUP),
     Stage(model, When.SETUP),
@@ -115,10 +92,10 @@ def execute(run: RunContext) -> RunResult:
 def check_only(run: RunContext) -> bool:
     """Look at the nodes, let go of them, and say whether a run could begin."""
     try:
-        looks = (Stage(preflight, When.SETUP), Stage(flags, When.SETUP))
-        return all(_perform(run, stage).status is not StageStatus.FAILED for stage in looks)
+        looks = (Stage(preflight, When.LOOK), Stage(flags, When.LOOK))
+        return all(perform(run, stage).status is not StageStatus.FAILED for stage in looks)
     finally:
-        _perform(run, Stage(teardown, When.END))
+        perform(run, Stage(teardown, When.END))
 
 
 def clean_up(run: RunContext) -> bool:
@@ -126,7 +103,7 @@ def clean_up(run: RunContext) -> bool:
     findings = adopt(run)
     tell(run, findings)
     reached = verdict_of("adopt", findings).status is not StageStatus.FAILED
-    return _perform(run, Stage(teardown, When.END)).status is StageStatus.OK and reached
+    return perform(run, Stage(teardown, When.END)).status is StageStatus.OK and reached
 
 
 class _Enough(Exception):
@@ -134,23 +111,43 @@ class _Enough(Exception):
 
 
 def _walk(run: RunContext) -> None:
-    for stage in _stages(When.SETUP):
-        if _perform(run, stage).status is StageStatus.FAILED:
-            return
+    if not _all_well(run, When.LOOK):
+        return
+    for node in run.nodes:
+        run.journal.write("node", rank=node.rank, known=known_of(run, node))
+    if run.past.launches and not _all_well(run, When.RESUME):
+        return
+    if not any(_left_to_do(run, session) for session in run.plan.sessions) or not _all_well(run, When.SETUP):
+        return
     for number, session in enumerate(sessions_of(run.plan, run.wants, run.options.canary)):
         _session(run, session, first=number == 0)
+
+
+def _all_well(run: RunContext, when: When) -> bool:
+    return all(perform(run, stage).status is not StageStatus.FAILED for stage in _stages(when))
+
+
+def _left_to_do(run: RunContext, session: Session) -> bool:
+    checks = _checks(run, session)
+    return any(run.wants(name) for name in (*session.cells, *(stage.name for stage in checks)))
+
+
+def _checks(run: RunContext, session: Session) -> list[Stage]:
+    return [stage for stage in _stages(When.CHECK) if run.plan.checks.session == session.index]
 
 
 def _session(run: RunContext, session: Session, first: bool) -> None:
     """One session. A server that dies takes only the cell that it died in: another is started for the rest."""
     cells = deque(cells_of(run.plan, session, run.wants, run.options.canary))
-    checks = [stage for stage in _stages(When.CHECK) if run.plan.checks.session == session.index]
-    generation = 0
+    checks = _checks(run, session)
+    adopted = run.record.adopted.get(session.index, 0)
+    generation = adopted - 1 if adopted else run.past.generations.get(session.index, 0)
     while cells or any(run.wants(stage.name) for stage in checks):
         generation += 1
-        opened = run.at(SessionRun(session, Watch(run.interrupts), generation))
+        opened = run.at(SessionRun(session, Watch(run.interrupts), generation, adopted=generation == adopted))
+        first_time, first = first, False
         try:
-            if not _open(opened, first=first and generation == 1):
+            if not _open(opened, first_time):
                 _give_up(opened, cells)
                 break
             while cells and not opened.the_session.dead:
@@ -158,17 +155,17 @@ def _session(run: RunContext, session: Session, first: bool) -> None:
             if not cells and not opened.the_session.dead:
                 done, checks = checks, []
                 for stage in done:
-                    _perform(opened, stage)
+                    perform(opened, stage)
         finally:
             _each_whatever_happens(opened, _stages(When.CLOSE))
 
 
 def _open(run: RunContext, first: bool) -> bool:
     for stage in _stages(When.OPEN):
-        if _perform(run, stage).status is StageStatus.FAILED:
+        if perform(run, stage).status is StageStatus.FAILED:
             return False
     for stage in _stages(When.FIRST) if first else ():
-        _perform(run, stage)
+        perform(run, stage)
     return True
 
 
@@ -182,16 +179,24 @@ def _give_up(run: RunContext, cells: Sequence[Cell]) -> None:
 
 
 def _cell(run: RunContext, cell: Cell) -> None:
-    at = run.at(run.session, CellRun(cell, run.plan.cells.index(cell)))
+    number = run.plan.cells.index(cell)
+    at = run.at(run.session, CellRun(cell, number, _attempt(run, cell, number)))
     try:
         for stage in _stages(When.CELL):
-            _perform(at, stage)
+            perform(at, stage)
     except Interrupted:
         add_cell(run, incomplete_cell(run.plan, cell, "interrupted"))
         raise
     result = run.record.cells[-1]
     if run.options.fail_fast and (result.state is not CellState.VALID or failed_gates(result.verdicts)):
         raise _Enough
+
+
+def _attempt(run: RunContext, cell: Cell, number: int) -> int:
+    """1, in a run that was never resumed. An attempt whose server is adopted, and that was not judged, goes on."""
+    last = run.past.attempts.get(number, 0)
+    goes_on = last and run.the_session.adopted and cell.id not in run.past.judged
+    return last if goes_on else last + 1
 
 
 def _stages(when: When) -> tuple[Stage, ...]:
@@ -201,43 +206,6 @@ def _stages(when: When) -> tuple[Stage, ...]:
 def _each_whatever_happens(run: RunContext, stages: Sequence[Stage]) -> None:
     if stages:
         try:
-            _perform(run, stages[0])
+            perform(run, stages[0])
         finally:
             _each_whatever_happens(run, stages[1:])
-
-
-def _perform(run: RunContext, stage: Stage) -> StageResult:
-    """One stage: its intent and outcome in the journal, its duration, and node failures turned into a result."""
-    where = {
-        "session": run.session.session.index if run.session else None,
-        "cell": run.cell.cell.id if run.cell else None,
-    }
-    began = run.now()
-    run.journal.begin(stage.name, **where)
-    run.emit(Event(EventKind.STAGE, stage.name, "running", data=where))
-    try:
-        result = stage.run(run) if run.wants(stage.name) else skipped(stage.name, run.record.deselected[stage.name])
-    except HostError as error:
-        result = _node_failure(run, stage, error)
-    except Interrupted:
-        run.journal.end(stage.name, status="interrupted", **where)
-        raise
-    seconds = run.now() - began
-    result = evolve(
-        result,
-        reason=run.redactor.text(result.reason),
-        hint=run.redactor.text(result.hint),
-        started=began,
-        seconds=seconds,
-    )
-    run.record.stages.append(result)
-    run.journal.end(stage.name, status=result.status.value, reason=result.reason, **where)
-    shown = {**where, "seconds": round(seconds, 3), "hint": result.hint, "node": result.node}
-    run.emit(Event(EventKind.STAGE, stage.name, result.status.value, result.reason, shown))
-    return result
-
-
-def _node_failure(run: RunContext, stage: Stage, error: HostError) -> StageResult:
-    if run.cell is not None:
-        run.cell.exit, run.cell.trouble, run.cell.hint = None, str(error), error.hint
-    return failed(stage.name, error.message, error.hint, node=error.node, cell=run.cell.cell.id if run.cell else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 from atomcfg.plan import SecretRef
 
@@ -35,6 +36,9 @@ class Secret:
         return f"Secret({self.name}: ****)"
 
     __str__ = __repr__
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not pickled, nor copied")
 
 
 def read_secret(ref: SecretRef) -> Secret | None:

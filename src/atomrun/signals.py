@@ -21,15 +21,17 @@ class Interrupts:
     """The first signal asks for a graceful stop, the second for one at once; the third calls `give_up`, which
     notes what remains on the nodes and ends the process."""
 
-    def __init__(self, give_up: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, give_up: Callable[[], None] = lambda: None, *, pressed: bool = False) -> None:
+        """`pressed`: the first signal leaves no grace either; whoever sent it (a CI service) kills soon."""
         self.count = 0
+        self.pressed = pressed
         self.give_up = give_up
         self._listeners: list[SimpleQueue[object]] = []
 
     @property
     def hurry(self) -> bool:
-        """True after the second signal: stop without grace."""
-        return self.count > 1
+        """Stop without grace: after the second signal, or after the first where time presses."""
+        return self.count > (0 if self.pressed else 1)
 
     def check(self) -> None:
         """Raise `Interrupted` if a signal came."""

@@ -133,8 +133,10 @@ class FakeHost:
         self._note("facts")
         return dict(self.known_facts)
 
-    def acquire(self, run_id: str, who: str, lease_s: int, timeout: float = 30.0) -> Lease:
-        self._note("acquire", run_id, who, lease_s)
+    def acquire(
+        self, run_id: str, who: str, lease_s: int, timeout: float = 30.0, *, takeover: bool = False
+    ) -> Lease:
+        self._note("acquire", run_id, who, lease_s, *(["takeover"] if takeover else []))
         if self.owner is not None and self.owner.get("run") != run_id:
             raise Busy(self.name, self.owner)
         adopted = self.owner is not None

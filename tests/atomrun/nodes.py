@@ -54,7 +54,7 @@ class Node:
     def holder(self, run: str = RUN, lease_s: int = 600) -> AgentHost:
         """A host that holds the node."""
         host = self.connect()
-        host.acquire(run, "tester", lease_s)
+        host.acquire(run, "tester", lease_s, takeover=True)
         return host
 
     def close(self) -> None:

@@ -140,6 +140,7 @@ def healthy_host(rank: int = 0, cells: int = 1) -> LiveHost:
     facts = "runtime\tdocker\nimage\tsha256:aaaa\ndisk_kb\t99999999\n"
     host.on(*host_script("preflight"), then=Completed(0, facts.encode()))
     host.on(*host_script("container_state"), then=Completed(0, b"absent\n"))
+    host.on_start("container-up", out=b"abcdef\n")
     host.on(*inside_script("install", box), then=Completed(0, b"python3\n"))
     for name, value in {
         "weights": {"path": "/m", "files": 3, "bytes": 7 * 10**9, "fault": ""},

@@ -176,7 +176,7 @@ def test_a_released_node_can_be_taken_again_even_by_the_same_run(node: Node, hos
     host.release()
     assert host.acquire(RUN, "tester", 600).adopted is False
     assert host.start(job("j", "echo", "second")) is True
-    assert node.connect().acquire(RUN, "tester", 600).adopted is True
+    assert node.connect().acquire(RUN, "tester", 600, takeover=True).adopted is True
 
 
 def test_release_ends_a_wait(host: AgentHost) -> None:

@@ -12,11 +12,20 @@ from typing import Any
 import pytest
 import tomli_w
 
+from atomcfg.plan import Node as PlanNode
+from atomrun.host import Host
+from atomrun.ssh import connect_ssh
+
 from . import image
 from .bench import CANARY, LEASE_S, MODELS, Bench
 from .checks import assert_clean, find_text
 from .cluster import Cluster, running_cluster
+from .desk import CANARY as TOKEN
+from .desk import MODEL, Desk
+from .faults import FaultProxy
 from .node import Node
+
+CLEAN_S = 20.0
 
 _HERE = Path(__file__).parent
 _PROGRAMS = ("podman", "runc", "debootstrap", "sshd", "ssh-keygen", "sudo", "ip", "tc", "unshare", "setpriv")
@@ -110,6 +119,52 @@ def bench(
         assert list(find_text(node, CANARY.encode())) == []
     for path in tmp_path.rglob("*"):
         assert path == token or not path.is_file() or CANARY.encode() not in path.read_bytes(), path
+
+
+@pytest.fixture
+def desk(
+    cluster: Cluster, cluster_file: Callable[..., Path], lab_file: Callable[..., Path], tmp_path: Path
+) -> Iterator[Desk]:
+    """A user's desk. Afterwards the nodes must be clean, whatever the test did."""
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    lab_file(tmp_path, **{"paths.hf_token_file": str(token), "params.num_prompts": 8})
+    cluster.add_model(MODEL)
+    yield Desk(cluster, tmp_path, cluster_file(tmp_path, 1))
+    for node in cluster.nodes:
+        assert_clean(node, within=CLEAN_S)
+
+
+def connect(
+    cluster: Cluster, node: Node, *, user: str = "root", proxy: FaultProxy | None = None, timeout: float = 60.0
+) -> Host:
+    """The agent on a node, over SSH, as the tool itself reaches it."""
+    address, port = proxy.address if proxy is not None else (node.address, 22)
+    entry = PlanNode(node.number - 1, address, node.address, user, port, str(cluster.key), "strict")
+    return connect_ssh(entry, options=cluster.ssh_settings, timeout=timeout)
+
+
+@pytest.fixture
+def noted(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """`noted(name=seconds)` keeps what was measured, in the file that `$ATOMCFG_LAB_TIMES` names."""
+
+    def note(**times: float) -> None:
+        if path := os.environ.get("ATOMCFG_LAB_TIMES"):
+            with Path(path).open("a") as file:
+                file.write(json.dumps({"test": request.node.name, **times}) + "\n")
+
+    return note
+
+
+@pytest.fixture
+def host(cluster: Cluster, node: Node) -> Iterator[Host]:
+    """The first node, held by the run `lab-1`. Afterwards it must be clean."""
+    made = connect(cluster, node)
+    made.acquire("lab-1", "tester@lab", 60)
+    yield made
+    made.release(0)
+    made.close()
+    assert_clean(node, within=CLEAN_S)
 
 
 def _missing() -> str:

@@ -54,10 +54,13 @@ class AgentHost:
             "tools": " ".join(answer.all("tool")),
         }
 
-    def acquire(self, run_id: str, who: str, lease_s: int, timeout: float = 30.0) -> Lease:
+    def acquire(
+        self, run_id: str, who: str, lease_s: int, timeout: float = 30.0, *, takeover: bool = False
+    ) -> Lease:
         if not who.isprintable():
             raise self._refusal(f"not a printable name: {who!r}")
-        answer = self._channel.ask("acquire", self._plain(run_id), encoded(who), str(int(lease_s)), timeout=timeout)
+        args = (self._plain(run_id), encoded(who), str(int(lease_s)), str(int(takeover)))
+        answer = self._channel.ask("acquire", *args, timeout=timeout)
         self._outage_s = float(lease_s)
         self._channel.hold(run_id, self._outage_s)
         return Lease(answer.get("root"), answer.get("adopted") == "1")

@@ -51,6 +51,8 @@ _HINTS: Mapping[str, str] = {
     "tool": "install util-linux, coreutils, findutils and gawk or mawk on {node}",
     "disk": "free space on {node} below /var/tmp",
     "lease": "start the run again: it takes the node anew",
+    "driven": "end that launcher (atomrun stop RUN, where it runs), or take the run over: --takeover",
+    "quarantined": "look at that process on {node}: one that KILL does not end waits for a driver, or for a reboot",
     "refused": "",
 }
 

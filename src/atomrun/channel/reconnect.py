@@ -134,7 +134,7 @@ class Channel:
                 raise Busy(self.node, dict(line.split("=", 1) for line in owner if "=" in line))
             case "missing":
                 raise FileNotFoundError(answer.message)
-            case "refused" | "lease":
+            case "refused" | "lease" | "driven" | "quarantined":
                 raise Refused(self.node, answer.word, answer.message, hint_for(answer.word, self.node))
             case _:
                 raise HostError(self.node, answer.word, answer.message, hint_for(answer.word, self.node))

@@ -15,8 +15,11 @@ from atomcfg.plan import Plan
 from atomcfg.planio import PlanError, load_plan
 from atomrun.assembly import Request, assembled, left_out, reopened
 from atomrun.context import Options, RunContext
+from atomrun.driving import Driven
 from atomrun.events import JsonSink, PlainSink, SilentSink, Sink
 from atomrun.folder import FolderError
+from atomrun.journal import JournalError
+from atomrun.replay import Past
 from atomrun.results import ExitCode, RunResult, StageStatus
 from atomrun.run import check_only, clean_up, execute
 from atomrun.signals import Interrupted, Interrupts
@@ -24,7 +27,7 @@ from atomrun.signals import Interrupted, Interrupts
 from .output import Fault, print_result
 from .stored import find_run, read_plan
 
-__all__ = ["run_cleanup", "run_config", "run_plan", "run_preflight", "run_rehearsal"]
+__all__ = ["execute_run", "run_cleanup", "run_config", "run_plan", "run_preflight", "run_rehearsal"]
 
 _REHEARSAL_LEASE_S = 60  # its nodes are this machine: when the launcher is gone, nothing else comes
 
@@ -92,8 +95,6 @@ def run_cleanup(args: Namespace) -> int:
     sink = _sink(args, plan)
     try:
         with _told(), interrupts.installed(), reopened(folder, plan, sink, interrupts) as run:
-            if run.transport == "rehearsal":
-                raise Fault(f"{folder.name} was a rehearsal: it has no nodes")
             return ExitCode.OK if clean_up(run) else ExitCode.INFRASTRUCTURE
     except Interrupted:
         return ExitCode.INTERRUPTED
@@ -132,11 +133,15 @@ def _execute(plan: Plan, args: Namespace, transport: str, pull: str) -> int:
         prev=args.prev or os.environ.get("CVS_INFERENCE_PREV_REPORT_JSON", ""),
         parity=args.parity or os.environ.get("CVS_ATOM_PARITY_REF_JSON", ""),
     )
-    request = Request(_place(args.runs), transport, options, _leave_out(plan, args))
-    interrupts = Interrupts()
+    return execute_run(plan, Request(_place(args.runs), transport, options, _leave_out(plan, args)), args)
+
+
+def execute_run(plan: Plan, request: Request, args: Namespace, past: Past | None = None) -> int:
+    """Execute a plan, or go on with the run that `past` tells of; show it, and say how it came out."""
+    interrupts = Interrupts(pressed=os.environ.get("CI") == "true")
     sink = _sink(args, plan)
     try:
-        with _told(), interrupts.installed(), assembled(plan, request, sink, interrupts) as run:
+        with _told(), interrupts.installed(), assembled(plan, request, sink, interrupts, past) as run:
             interrupts.give_up = lambda: _give_up(run, sink)
             result = execute(run)
             folder = run.folder.path
@@ -160,6 +165,10 @@ def _told() -> Iterator[None]:
     """What the run's folder does not take ends the command with a reason; the nodes were left clean before."""
     try:
         yield
+    except JournalError as error:
+        raise Fault(f"the run's journal is not what a run writes: {error}") from None
+    except Driven as error:
+        raise Fault(str(error), "atomrun stop RUN ends that launcher") from None
     except FolderError as error:
         text = f"cannot write {error.filename}: {error.strerror}"
         raise Fault(text, "make room there, or name another place: --runs DIR", ExitCode.INFRASTRUCTURE) from None

@@ -14,6 +14,7 @@ Commands = Any  # argparse has no public name for what add_subparsers returns
 
 _PARTS = ("cells", "functional", "accuracy", "long_context", "mtp_quality", "quant_parity", "gpu_metrics", "dmesg")
 _ONLY = f"only this part of the run: {', '.join(_PARTS)}"
+_RUN = "a run's folder, or its name or the beginning of it"
 _EPILOG = (
     "exit status: 0 passed, or recorded; 1 a gate failed; 2 usage or plan; 3 infrastructure; 4 no verdict; "
     "130 interrupted"
@@ -51,8 +52,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_transport(preflight)
     _add_watching(preflight)
     cleanup = commands.add_parser("cleanup", help="give back the nodes of a run whose launcher is gone")
-    cleanup.add_argument("run", metavar="RUN", help="a run's folder, or its name or the beginning of it")
+    cleanup.add_argument("run", metavar="RUN", help=_RUN)
     _add_watching(cleanup)
+    _add_lifecycle(commands)
     _add_results(commands)
     return parser
 
@@ -116,12 +118,30 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="the start of every stage too")
 
 
+def _add_lifecycle(commands: Commands) -> None:
+    resume = commands.add_parser(
+        "resume", help="go on with a run whose launcher is gone, or that was interrupted", epilog=_EPILOG
+    )
+    resume.add_argument(
+        "--takeover", action="store_true", help="even if a launcher on another machine seems to drive it"
+    )
+    _add_watching(resume)
+    status = commands.add_parser("status", help="where a run is, and who drives it")
+    stop = commands.add_parser("stop", help="end a run from another terminal, in order, and wait for it")
+    stop.add_argument("--now", action="store_true", help="without grace for what runs on the nodes")
+    stop.set_defaults(json=False, quiet=False, verbose=False)
+    for command in (resume, status, stop):
+        command.add_argument("run", metavar="RUN", help=_RUN)
+    for command in (status, stop):
+        command.add_argument("--runs", metavar="DIR", default="runs", help="where run folders are (default: runs)")
+
+
 def _add_results(commands: Commands) -> None:
     listing = commands.add_parser("runs", help="the runs of a folder, newest first")
     show = commands.add_parser("show", help="the verdict of a run", epilog=_EPILOG)
     gate = commands.add_parser("gate", help="judge a run's artifacts again, offline", epilog=_EPILOG)
     for reader in (show, gate):
-        reader.add_argument("run", metavar="RUN", help="a run's folder, or its name or the beginning of it")
+        reader.add_argument("run", metavar="RUN", help=_RUN)
         reader.add_argument("--failed", action="store_true", help="only what failed")
     gate.add_argument("--thresholds", metavar="FILE", help="judge by this file instead of the plan's own bounds")
     report = commands.add_parser("report", help="write a run's reports again")

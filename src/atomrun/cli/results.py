@@ -10,6 +10,7 @@ from pathlib import Path
 from attrs import evolve
 
 from atomcfg.plan import Plan
+from atomrun.driving import launcher_of
 from atomrun.rejudge import RejudgeError, rejudge
 from atomrun.report import References, write
 from atomrun.resultio import ResultError, load
@@ -32,7 +33,8 @@ def run_runs(args: Namespace) -> int:
             result = load((folder / RESULT).read_text("utf-8"))
             text = f"{headline(result):<24} {result.started_at} {len(result.cells)} cells"
         except FileNotFoundError:
-            text = "unfinished"
+            launcher = launcher_of(folder)
+            text = f"running (process {launcher.pid} on {launcher.host})" if launcher else "unfinished"
         except (OSError, ResultError) as error:
             text = f"unreadable: {error}"
         sys.stdout.write(f"{folder.name}  {text}\n")

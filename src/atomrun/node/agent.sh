@@ -25,6 +25,8 @@ set -uf
 umask 077
 unset ATOMRUN_JOB ATOMRUN_DIR CDPATH
 SELF=$0
+LOG_LIMIT=${ATOMRUN_LOG_LIMIT:-536870912} # bytes of one stream of one job
+KEPT_RUNS=${ATOMRUN_KEPT_RUNS:-50} KEPT_KB=4194304
 read -r BOOT </proc/sys/kernel/random/boot_id
 
 # --- small things
@@ -83,7 +85,8 @@ supervise() { # DIR: inherits the locks `starting` (6) and `alive` (9)
         (exec 8>&- 9>&-; captured "$1")
         read -r code <"$1/code" || exit 1
     else
-        setsid sh "$SELF" job "$1" <&3 3<&- >"$1/out" 2>"$1/err" 8>&- 9>&- &
+        # Appended to, since trim_logs may cut them.
+        setsid sh "$SELF" job "$1" <&3 3<&- >>"$1/out" 2>>"$1/err" 8>&- 9>&- &
         exec 3<&- 6>&-
         wait $!
         code=$?
@@ -138,7 +141,8 @@ stop_job() { # DIR GRACE (- for the job's own): prints the pids that are left
     if [ -s "$1/stop" ] && [ ! -e "$1/stopped" ]; then
         rm -rf "$1/stopper"
         mkdir "$1/stopper" && cp "$1/stop" "$1/stopper/cmd" && cp "$1/tool" "$1/grace" "$1/stopper" &&
-            echo $((grace + 20)) >"$1/stopper/deadline" && launch "$1/stopper" /dev/null 5>&- &&
+            echo $((grace + 20)) >"$1/stopper/deadline" && echo "$grace" >"$1/stopper/input" &&
+            launch "$1/stopper" "$1/stopper/input" 5>&- &&
             flock -w $((grace + 40)) -s "$1/stopper/alive" true 5>&-
     fi
     if is_recorded "$1/child"; then
@@ -160,9 +164,45 @@ stop_job() { # DIR GRACE (- for the job's own): prints the pids that are left
 
 # --- runs
 
-teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job, again when repeated
+trim_logs() { # RUN_DIR: of a stream beyond LOG_LIMIT, keep the first half and, from now on, what comes
+    find "$1/jobs" -mindepth 2 -maxdepth 2 \( -name out -o -name err \) -size "+${LOG_LIMIT}c" 2>/dev/null |
+        while read -r file; do
+            truncate -s $((LOG_LIMIT / 2)) "$file" &&
+                printf '\natomrun: cut here, the log was longer than %s bytes\n' "$LOG_LIMIT" >>"$file"
+        done
+}
+
+prune() { # ROOT: remove old runs: after two weeks, and the oldest beyond KEPT_RUNS or KEPT_KB
+    (
+        cd "$1" || exit
+        set +f
+        kilobytes=0 count=0
+        for run in $(ls -1td past/*/torn_down runs/*/torn_down 2>/dev/null); do
+            run=${run%/torn_down}
+            size=$(du -sk "$run")
+            kilobytes=$((kilobytes + ${size%%[!0-9]*})) count=$((count + 1))
+            if [ $count -gt "$KEPT_RUNS" ] || [ $kilobytes -gt "$KEPT_KB" ] ||
+                [ -n "$(find "$run/torn_down" -mtime +14)" ]; then
+                rm -rf "./$run"
+            fi
+        done
+    )
+}
+
+hasten() { # RUN_DIR: end at once what others may be waiting for
+    for record in "$1"/jobs/*/child "$1"/jobs/*/stopper/child; do
+        is_recorded "$record" && kill -KILL "-$PID"
+    done 2>/dev/null
+}
+
+teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job, again when repeated. GRACE 0 hastens one under way
     ROOT=${1%/runs/*}
     trap '' PIPE HUP
+    if [ "$2" = 0 ]; then
+        set +f
+        hasten "$1"
+        set -f
+    fi
     exec 4>"$1/teardown.lock"
     flock 4
     if [ -e "$1/torn_down" ]; then
@@ -174,7 +214,10 @@ teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job, again when repea
     : >"$1/stopping"
     exec 7>&-
     names=
-    [ -r "$1/order" ] && while read -r name; do names="$name $names"; done <"$1/order"
+    # Without grace in the order of the start: what a job owns ends with it, a container first of all.
+    [ -r "$1/order" ] && while read -r name; do
+        if [ "$2" = 0 ]; then names="$names $name"; else names="$name $names"; fi
+    done <"$1/order"
     for name in $names; do
         left=$(stop_job "$1/jobs/$name" "$2" 4>&-)
         echo "$name $left" | tee -a "$1/stops"
@@ -187,6 +230,7 @@ teardown() { # RUN_DIR GRACE: prints `JOB PID...` for each job, again when repea
     sweep_spools
     [ -r "$1/owner" ] && read -r owner <"$1/owner" && rm -f "$owner"
     : >"$1/torn_down"
+    prune "$ROOT" 4>&-
     find "$ROOT/calls" -mindepth 1 -maxdepth 1 -mmin +60 -exec rm -rf {} + 2>/dev/null
     is_recorded "$1/keeper" && kill -TERM "$PID"
     flock -w 5 -s "$1/keeper.lock" true
@@ -220,6 +264,7 @@ keeper() { # RUN_DIR: inherits node.lock (8) and keeper.lock (9). `lease` is mad
         sleep $tick 8>&- 9>&- &
         nap=$!
         wait $nap
+        trim_logs "$1" 8>&- 9>&-
         uptime_now
         if [ -e "$1/lease" ]; then
             rm -f "$1/lease" 8>&- 9>&-

@@ -55,6 +55,7 @@ op_facts() {
     say I uid "$(id -u)"
     say I user "$(id -un)"
     say I kernel "$(uname -srm)"
+    [ -r /etc/machine-id ] && read -r machine </etc/machine-id && say I machine "$machine"
     for tool in docker podman sudo python3 ss ip amd-smi rocm-smi ibv_devinfo dmesg curl numactl timeout; do
         command -v $tool >/dev/null && say I tool $tool
     done
@@ -63,7 +64,7 @@ op_facts() {
 
 op_clock() { say I clock "$(date +%s.%N)"; finish ok; }
 
-op_acquire() { # RUN WHO LEASE_S
+op_acquire() { # RUN WHO LEASE_S TAKEOVER
     name_ok "$1"
     RUN_DIR=$ROOT/runs/$1
     exec 7>"$ROOT/locks/acquire.lock"
@@ -77,18 +78,20 @@ op_acquire() { # RUN WHO LEASE_S
     [ -e "$LOCKS/node.lock" ] || (umask 0; set -C; : >"$LOCKS/node.lock") 2>/dev/null
     exec 8<"$LOCKS/node.lock" # only read: it may be another user's file
     if flock -n 8; then
-        # Free, and yet owned: that run's keeper died. Ours is adopted; another of this user is torn down first.
+        # Free, and yet owned: that run's keeper died. Ours is adopted; others of this user are torn down first, and
+        # so is whatever ran when the node went down: its owner's record may have been in memory.
         if [ "$old" = "$1" ] && [ ! -e "$RUN_DIR/stopping" ] && grep -qxF "boot=$BOOT" "$OWNER"; then
             adopted=1
-        elif [ -n "$old" ]; then
-            setsid sh "$SELF" teardown "$ROOT/runs/$old" - 7>&- 8>&- >/dev/null
-            rm -f "$OWNER"
+        else
+            crashed
         fi
         others
         take "$@"
     elif [ "$old" = "$1" ]; then
         adopted=1
+        [ "$4" = 1 ] || alone
         drive "$3"
+        if [ -e "$RUN_DIR/fresh.$TOKEN" ]; then adopted=0; fi # asked twice, as the first answer was lost
     else
         [ -z "$old" ] || busy "$OWNER"
         others
@@ -97,6 +100,17 @@ op_acquire() { # RUN WHO LEASE_S
     say I root "$RUN_DIR"
     say I adopted $adopted
     finish ok
+}
+
+crashed() { # tear down the runs that hold the node no more and never ended
+    set +f
+    for run in "$ROOT"/runs/*; do
+        if [ -d "$run" ] && [ ! -e "$run/torn_down" ]; then
+            setsid sh "$SELF" teardown "$run" - 7>&- 8>&- >/dev/null
+        fi
+    done
+    set -f
+    rm -f "$OWNER"
 }
 
 busy() { # OWNER_FILE
@@ -122,6 +136,7 @@ take() { # RUN WHO LEASE_S, with node.lock on 8: a fresh run (an earlier one is 
     printf 'run=%s\nwho=%s\nsince=%s\nboot=%s\nlease=%s\n' "$1" "$(text "$2")" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
         "$BOOT" "$3" >"$OWNER.new" && chmod 644 "$OWNER.new" || disk
     drive "$3"
+    [ $adopted = 1 ] || : >"$RUN_DIR/fresh.$TOKEN" || disk
     mv -f "$OWNER.new" "$OWNER" || disk
     exec 9>"$RUN_DIR/keeper.lock"
     flock -n 9
@@ -131,15 +146,26 @@ take() { # RUN WHO LEASE_S, with node.lock on 8: a fresh run (an earlier one is 
 }
 
 drive() { # LEASE_S: from now on the run listens to this launcher only
-    echo "$1" >"$RUN_DIR/lease_s" && echo "$TOKEN" >"$RUN_DIR/driver" && : >"$RUN_DIR/lease" || disk
+    echo "$1" >"$RUN_DIR/lease_s" && attend && echo "$TOKEN" >"$RUN_DIR/driver" && : >"$RUN_DIR/lease" || disk
 }
+
+attend() { # note the spool of this connection: its lock is held for as long as the launcher is there
+    echo "$SPOOL" >"$RUN_DIR/driver.$TOKEN"
+}
+
+alone() { # refuse while another launcher that drives this run is connected
+    read -r driver <"$RUN_DIR/driver" || return 0
+    [ "$driver" != "$TOKEN" ] && read -r spool <"$RUN_DIR/driver.$driver" && [ -e "$spool/lock" ] || return 0
+    flock -w 2 -s "$spool/lock" true || [ ! -e "$spool/lock" ] ||
+        finish driven 'another launcher drives this run now'
+} 2>/dev/null
 
 quarantined() { # refuse a node on which a process of a run could not be killed
     [ -s "$ROOT/locks/quarantine" ] || return 0
     while read -r run pid born boot; do
         start_time "$pid"
         if [ "$boot" = "$BOOT" ] && [ -n "$BORN" ] && [ "$BORN" = "$born" ]; then
-            finish refused "process $pid of run $run could not be killed: the node needs a reboot"
+            finish quarantined "process $pid of run $run could not be killed; to use the node all the same: rm $ROOT/locks/quarantine"
         fi
     done <"$ROOT/locks/quarantine"
     rm -f "$ROOT/locks/quarantine"

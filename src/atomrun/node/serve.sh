@@ -13,6 +13,7 @@ serve() { # NONCE ROOT TOKEN
     # An asynchronous command of a shell starts with SIGINT and SIGQUIT ignored: undone where env can.
     TOOL='env'
     env --default-signal true 2>/dev/null && TOOL='env --default-signal'
+    attending=
     say END ok
     while read -r ID bytes RUN command arguments; do
         : >"$SPOOL/beat"
@@ -22,7 +23,11 @@ serve() { # NONCE ROOT TOKEN
         if [ "$command" = ping ]; then
             driver=
             [ -e "$RUN_DIR/driver" ] && read -r driver <"$RUN_DIR/driver"
-            [ "$driver" = "$TOKEN" ] && : >"$RUN_DIR/lease"
+            if [ "$driver" = "$TOKEN" ]; then
+                [ -n "$attending" ] || attend
+                attending=yes
+                : >"$RUN_DIR/lease"
+            fi
             say END ok
         else
             # The inner subshell is no child of ours: nothing has to wait for it.

@@ -18,7 +18,7 @@ from atomcfg.plan import Plan
 from atomcfg.tokens import Hole
 from atomrun.host import Host
 
-__all__ = ["Mapped", "map_plan"]
+__all__ = ["Mapped", "free_ports", "map_plan"]
 
 _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PATH")
 _KNOBS = "STANDIN_"
@@ -45,15 +45,17 @@ class Mapped:
     run_dirs: tuple[str, ...]
 
 
-def map_plan(plan: Plan, scratch: Path, connect: Connect, environ: Mapping[str, str]) -> Mapped:
-    """`scratch` is an empty folder on a local file system; the caller removes it afterwards."""
+def map_plan(
+    plan: Plan, scratch: Path, connect: Connect, environ: Mapping[str, str], ports: Mapping[str, int]
+) -> Mapped:
+    """`scratch` is a folder on a local file system, empty or of an earlier launch of the same rehearsal; the caller
+    removes it afterwards. `ports` are `free_ports`, and stay the same for all launches."""
     models = scratch / "models"
     _pretend_model(models, plan)
-    http, master = _free_ports(2)
     addresses = [_address(node.rank) for node in plan.nodes]
     values = {
-        Hole.HTTP_PORT.value: str(http),
-        Hole.MASTER_PORT.value: str(master),
+        Hole.HTTP_PORT.value: str(ports["http"]),
+        Hole.MASTER_PORT.value: str(ports["master"]),
         Hole.MASTER_ADDR.value: addresses[0],
         Hole.MODELS_DIR.value: str(models),
         **{f"{Hole.ADDRESS.value}.{rank}": address for rank, address in enumerate(addresses)},
@@ -80,13 +82,13 @@ def _address(rank: int) -> str:
     return "127.0.0.1" if rank == 0 else f"127.0.1.{rank + 1}"
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports() -> dict[str, int]:
     """Ports that nobody listens on now. Another program may take one before it is used; the run then says so."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+    http, master = (each.getsockname()[1] for each in sockets)
     for each in sockets:
         each.close()
-    return ports
+    return {"http": http, "master": master}
 
 
 def _environment(scratch: Path, environ: Mapping[str, str]) -> dict[str, str]:
@@ -95,7 +97,7 @@ def _environment(scratch: Path, environ: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in environ.items() if name in _PASSED_ON or name.startswith(_KNOBS)}
     here = Path(str(files("atomrun").joinpath("rehearsal")))
     shims = scratch / "bin"
-    shims.mkdir()
+    shims.mkdir(exist_ok=True)
     for name in ("python", "python3"):
         shim = shims / name
         shim.write_text(_SHIM.format(engines=here / "engines", python=sys.executable))
@@ -114,8 +116,8 @@ def _pretend_model(models: Path, plan: Plan) -> None:
         cache = models / f"models--{name.replace('/', '--')}"
         revision = hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()
         snapshot = cache / "snapshots" / revision
-        (cache / "refs").mkdir(parents=True)
+        (cache / "refs").mkdir(parents=True, exist_ok=True)
         (cache / "refs" / "main").write_text(revision)
-    snapshot.mkdir(parents=True)
+    snapshot.mkdir(parents=True, exist_ok=True)
     (snapshot / "config.json").write_text(json.dumps({"model_type": "stand-in"}))
     (snapshot / "model.safetensors").write_bytes(bytes(_WEIGHTS))

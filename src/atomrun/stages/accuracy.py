@@ -69,7 +69,7 @@ def _fault(run: RunContext, job: str, found: Attended) -> str:
 
 
 def _evaluate(run: RunContext, number: int, task: AccuracyTask) -> BlockResult:
-    values = run.bound(run.head)
+    values = run.bound(run.head, run.the_session.generation)
     env, secrets = environment(task.env, values, run.secrets)
     name = f"accuracy-{number}.{run.the_session.generation}"
     directory = fill(task.output_dir, values)

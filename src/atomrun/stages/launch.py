@@ -8,8 +8,10 @@ from attrs import evolve
 
 from atomcfg.plan import Container
 from atomcfg.tokens import fill_all
+from atomrun.attend import log_text
 from atomrun.containers import Seen, container_name, last_line, look, remover
 from atomrun.context import NodeRun, RunContext
+from atomrun.firsterror import tail
 from atomrun.host import HostError, JobSpec
 from atomrun.jobs import Place
 from atomrun.kernel import marker
@@ -19,9 +21,9 @@ from atomrun.scripts import probe_archive, run_inside, run_on_host
 
 __all__ = ["launch"]
 
-_START_S = 180.0
+_START_S = 180
 _INSTALL_S = 60.0
-_GUARD = "container"
+_GUARD, _UP = "container", "container-up"
 _SECOND_CHANCE_S = 3600
 
 # Containers that a start replaces, by lifetime and state: these must be ours.
@@ -93,21 +95,33 @@ def _contain(run: RunContext, node: NodeRun, container: Container, found: Seen |
             _guard(run, node, name)
         elif found.state == "stopped":
             node.host.run([*node.runtime, "rm", found.id], timeout=_START_S)
-        argv = [*node.runtime, *fill_all(container.run_argv, run.bound(node))]
-        made = node.host.run(argv, timeout=_START_S)
-        if made.code != 0:
-            hint = f"{container.runtime} run on {node.name} says more"
-            raise HostError(node.name, "tool", f"the container does not start: {last_line(made)}", hint)
+        _bring_up(run, node, container)
     node.place = Place(f"/tmp/atomrun-{run.run_id}", "python3", node.runtime, name)  # noqa: S108 - in the container
+
+
+def _bring_up(run: RunContext, node: NodeRun, container: Container) -> None:
+    """A job, so that it happens once, however often the launcher dies. What stays of the runtime beside the
+    container is not the job's: it has not the job's marks."""
+    unmarked = ("env", "-u", "ATOMRUN_JOB", "-u", "ATOMRUN_DIR")
+    argv = (*unmarked, *node.runtime, *fill_all(container.run_argv, run.bound(node)))
+    node.host.start(JobSpec(_UP, argv, _START_S))
+    ended = node.host.wait([_UP], _START_S + _INSTALL_S)
+    if ended is None or ended.code != 0:
+        why = tail(log_text(node, _UP), 1) or "no word from the runtime"
+        hint = f"{container.runtime} run on {node.name} says more"
+        raise HostError(node.name, "tool", f"the container does not start: {why}", hint)
 
 
 def _guard(run: RunContext, node: NodeRun, name: str) -> None:
     """A job that does nothing but own the container: whatever ends it (teardown, its deadline, a lease that ran out
-    after the launcher died) removes the container. Started first, so there is no moment without it. It also takes
-    away what an earlier attempt of this run left."""
-    cleared = node.host.run(remover(run, node, name), timeout=_START_S)
-    if cleared.code != 0:
-        raise HostError(node.name, "tool", f"the stale container {name} cannot be removed: {last_line(cleared)}")
+    after the launcher died) removes the container. Started first, so there is no moment without it. Unless the node
+    was held by this run until now, it also takes away what an earlier launch left."""
+    if not node.adopted:
+        cleared = node.host.run(remover(run, node, name), timeout=_START_S)
+        if cleared.code != 0:
+            raise HostError(
+                node.name, "tool", f"the stale container {name} cannot be removed: {last_line(cleared)}"
+            )
     deadline = run.plan.estimate.bound_s + _SECOND_CHANCE_S
     node.host.start(JobSpec(_GUARD, ("sleep", str(deadline)), deadline, stop_argv=remover(run, node, name)))
 

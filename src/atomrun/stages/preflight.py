@@ -47,13 +47,16 @@ def _unreachable(node: NodeRun, error: HostError) -> Finding:
 def _inspect(run: RunContext, node: NodeRun) -> Iterator[Finding]:
     node.connection = node.connect()
     facts = node.host.facts()
+    node.machine = facts.get("machine") or facts.get("hostname", "")
     node.tools = frozenset(facts.get("tools", "").split())
     for name in ("hostname", "kernel", "boot_id"):
         run.record.facts[f"{name} {node.name}"] = facts.get(name, "")
     yield Finding(node.name, "reachable", _OK, f"{facts.get('hostname', '')} as {facts.get('user', '')}")
     yield from _clock(run, node, facts)
-    node.root = node.host.acquire(run.run_id, run.owner, run.options.lease_s).root
-    yield Finding(node.name, "lock", _OK, "held by this run")
+    takeover = run.options.takeover and run.past.launches > 0
+    lease = node.host.acquire(run.run_id, run.owner, run.options.lease_s, takeover=takeover)
+    node.root, node.adopted = lease.root, lease.adopted
+    yield Finding(node.name, "lock", _OK, "held by this run" + (" since before" if lease.adopted else ""))
     args = _arguments(run, node)
     done = run_on_host(node, "preflight", args, _SCRIPT_S)
     yield from _judge(run, node, pairs(done.out))
@@ -75,7 +78,8 @@ def _clock(run: RunContext, node: NodeRun, facts: Mapping[str, str]) -> Iterator
 def _arguments(run: RunContext, node: NodeRun) -> list[str]:
     plan = run.plan
     container = plan.container if run.in_containers else None
-    ports = _ports(run, node) if container is None or on_host_network(container) else []
+    on_host = container is None or on_host_network(container)
+    ports = _ports(run, node) if on_host and not node.adopted else []
     paths: list[str] = []
     if container is not None:
         paths = [mount.source for mount in container.mounts]
@@ -119,6 +123,10 @@ _FAULTS = {
     "image_error": ("images cannot be listed: {0}", "check the container runtime on the node"),
     "run_dir_error": ("the run's directory cannot be made: {0}", "make paths.log_dir writable for this user"),
     "missing": ("{0} does not exist", "correct the mounts and devices of the config, or make {0}"),
+    "kill_user_processes": (
+        "logind ends what {0} runs as soon as {0} is logged out (KillUserProcesses)",
+        "loginctl enable-linger {0}",
+    ),
     "port": ("port {0}", "stop it, or choose another port"),
 }
 

@@ -21,7 +21,7 @@ _NEEDLE_S = 900
 def start(run: RunContext) -> StageResult:
     """All ranks at once. From here on every rank is watched."""
     session = run.the_session
-    taken = _taken_ports(run, session.session)
+    taken = "" if session.adopted else _taken_ports(run, session.session)
     if taken:
         session.dead = taken
         return failed("start", taken, "stop it, or choose another port", node=run.head.name)

@@ -45,6 +45,8 @@ def _stop(run: RunContext, node: NodeRun) -> Iterator[Finding]:
     name = run.the_session.job
     left = node.host.stop(name, 0.0 if run.interrupts.hurry else _GRACE_S).survivors
     _keep_logs(run, node)
+    if run.interrupts.hurry:
+        return  # the teardown tells what is left
     ports = [int(fill(run.the_session.session.probe.port, run.bound(node)))] if node.rank == 0 else []
     order = {"job": f"{run.run_id}/{name}", "record": record_of(node.inside, name), "ports": ports}
     found = look_around(node, "gone", order)

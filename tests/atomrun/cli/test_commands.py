@@ -157,12 +157,13 @@ def stored(runs: Path, name: str = RUN) -> Path:
     cells = []
     for cell, text in zip(plan.cells, (artifact(), artifact(output_throughput=2500.0)), strict=False):
         where = folder / attempt_folder(cell, 1)
-        facts = {"attempt": 1, "exit": 0, "began": "", "seconds": 42.0}
+        facts = {"cell": cell.id, "attempt": 1, "exit": 0, "began": "", "seconds": 42.0}
         write_whole(where / "attempt.json", json.dumps(facts).encode())
         write_whole(where / "results.json", text.encode())
         cells.append(judge_cell(plan, cell, make_attempt(text)))
     cells.append(incomplete_cell(plan, plan.cells[2], "the server died", "read its log", attempt=1))
-    write_whole(folder / "journal.jsonl", b"")
+    launch = {"n": 1, "t": 0, "event": "run", "id": name, "digest": plan.digest, "began": "", "leave_out": {}}
+    write_whole(folder / "journal.jsonl", json.dumps({**launch, "transport": "ssh"}).encode() + b"\n")
     write_whole(folder / "plan.json", text_of_plan.encode())
     result = conclude(plan, make_run(cells=tuple(cells), transport="ssh"))
     write_whole(folder / "verdicts.json", dump(result).encode())
@@ -228,10 +229,12 @@ def test_runs_that_cannot_be_judged(capsys: Capture, tmp_path: Path, name: str, 
     assert reason in complained(capsys, "gate", name, "--runs", str(tmp_path))
 
 
-def test_a_rehearsal_has_no_nodes_to_clean(capsys: Capture, tmp_path: Path) -> None:
+def test_a_journal_that_is_none_is_no_order_to_clean(capsys: Capture, tmp_path: Path) -> None:
     folder = stored(tmp_path)
     (folder / "journal.jsonl").write_text('{"n": 1, "event": "run", "transport": "rehearsal"}\n')
-    assert f"{RUN} was a rehearsal" in complained(capsys, "cleanup", str(folder))
+    assert "the run's journal is not what a run writes: t is no number in record 1" in complained(
+        capsys, "cleanup", str(folder)
+    )
 
 
 def test_nodes_that_cannot_be_reached_cannot_be_cleaned(capsys: Capture, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from atomrun.stages.launch import launch
 from atomrun.stages.preflight import preflight
 
 FleetOf = Callable[..., Fleet]
+UNMARKED = ("env", "-u", "ATOMRUN_JOB", "-u", "ATOMRUN_DIR")
 OURS = f"abc|true|me@here|{RUN_ID}|sha256:aaaa"
 
 
@@ -39,7 +40,7 @@ def seen(host: LiveHost, text: str, code: int = 0) -> LiveHost:
 
 
 def starts(host: LiveHost) -> list[tuple[str, ...]]:
-    return [argv for argv in host.argvs if argv[:2] == ("docker", "run")]
+    return [argv[len(UNMARKED) :] for argv in host.argvs if argv[: len(UNMARKED)] == UNMARKED]
 
 
 def test_a_container_is_started_with_the_plans_argv_and_owned_by_a_job(fleet_of: FleetOf) -> None:
@@ -49,12 +50,8 @@ def test_a_container_is_started_with_the_plans_argv_and_owned_by_a_job(fleet_of:
     assert starts(fleet.head) == [argv]
     guard = fleet.head.jobs["container"].spec
     assert guard.stop_argv[3:] == ("container_remove", RUN_ID, f"{NAME}0", "docker")
-    calls = [
-        call[1].name if call[0] == "start" else call[1][:2]
-        for call in fleet.head.calls
-        if call[0] in ("start", "run")
-    ]
-    assert calls.index("container") < calls.index(("docker", "run")), "there is no moment without an owner"
+    jobs = list(fleet.head.jobs)
+    assert jobs.index("container") < jobs.index("container-up"), "there is no moment without an owner"
 
 
 def test_our_tools_and_secrets_arrive(fleet_of: FleetOf) -> None:

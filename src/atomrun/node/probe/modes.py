@@ -34,6 +34,15 @@ def _ready(order: Order) -> Order:
     return climb(Target(_server(order), order["health_path"], lambda pid: is_ours(pid, job), deadline), say)
 
 
+def _alive(order: Order) -> Order:
+    """Whether the server answers at all: {"fault": ""} if it does."""
+    try:
+        _server(order).get(order["health_path"], float(order["seconds"]))
+    except Unreachable as error:
+        return {"fault": str(error)}
+    return {"fault": ""}
+
+
 def _free(order: Order) -> Order:
     """Who holds each port that is in use: {"8000": {"17": "python server.py"}}; {} for a holder not visible."""
     return {str(port): holders(int(port)) for port in order["ports"] if listening(int(port))}
@@ -45,7 +54,8 @@ def _gone(order: Order) -> Order:
 
 
 def _stop(order: Order) -> Order:
-    return {"left": stop(_job(order), float(order["grace_s"]))}
+    grace = sys.stdin.readline().strip()  # the node may be in more of a hurry than the job
+    return {"left": stop(_job(order), float(grace) if grace.isdigit() else float(order["grace_s"]))}
 
 
 def _weights(order: Order) -> Order:
@@ -80,6 +90,7 @@ def _fingerprint(order: Order) -> Order:
 
 MODES: Dict[str, Callable[[Order], Order]] = {
     "ready": _ready,
+    "alive": _alive,
     "free": _free,
     "gone": _gone,
     "stop": _stop,

@@ -8,4 +8,5 @@ id=$(printf '%s\n' "$listed" | awk -v name="$name" '{ n = split($2, names, ",");
 [ -n "$id" ] || exit 0
 label=$("$@" inspect --type container --format '{{index .Config.Labels "atomrun.run"}}' "$id") || exit 3
 [ "$label" = "$run" ] || exit 4
+"$@" kill "$id" >/dev/null 2>&1 # podman would ask nicely, and wait
 "$@" rm --force "$id" >/dev/null

@@ -59,6 +59,13 @@ for what in gpu_driver:/sys/module/amdgpu/version rocm:/opt/rocm/.info/version; 
   [ -r "${what#*:}" ] && tell "${what%%:*}" "$(head -n 1 "${what#*:}")"
 done
 
+# Without lingering, such a node ends everything of a user whose last login is gone: our supervisor too.
+if [ "$(id -u)" != 0 ] && [ ! -e "/var/lib/systemd/linger/$(id -un)" ] &&
+  cat /etc/systemd/logind.conf /etc/systemd/logind.conf.d/*.conf 2>/dev/null |
+  grep -qiE '^[[:space:]]*KillUserProcesses[[:space:]]*=[[:space:]]*(yes|true|1|on)'; then
+  tell kill_user_processes "$(id -un)"
+fi
+
 set -- /sys/class/drm/card*/device/mem_info_vram_used
 [ -r "$1" ] && tell vram "$(cat "$@" | awk '{ sum += $1 } END { printf "%.0f", sum }')"
 exit 0
