@@ -107,6 +107,8 @@ class SessionRun:
     served: bool = False  # it was ready once
     ready_s: float = 0.0  # from start to ready
     ready_uptime: float = 0.0  # when it was ready, by the head's uptime
+    cache_asked: bool = False
+    cached: tuple[float, float] | None = None  # prompt tokens looked up in the prefix cache, and found, by now
 
     @property
     def job(self) -> str:

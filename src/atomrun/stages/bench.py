@@ -7,6 +7,7 @@ from atomrun.attend import attend, how_it_ended
 from atomrun.context import RunContext
 from atomrun.jobs import Task, environment
 from atomrun.outcomes import done, failed
+from atomrun.prefixcache import note_hits, read_cache
 from atomrun.results import StageResult, StageStatus
 
 __all__ = ["bench"]
@@ -25,9 +26,12 @@ def bench(run: RunContext) -> StageResult:
         secrets=secrets,
         fresh=fill(cell.artifact.directory, values),
     )
+    if not run.the_session.cache_asked:
+        read_cache(run)
     found = attend(run, task)
     current.started, current.exit = found.started, found.exit
     current.trouble, current.hint = found.trouble, found.hint
+    note_hits(run, cell.id)
     if found.exit is None:
         return failed("bench", found.trouble, found.hint, cell=cell.id)
     if found.exit.code != 0:

@@ -246,6 +246,7 @@ def test_every_question_is_a_mode(capsys: pytest.CaptureFixture[str], tmp_path: 
             "needle": {"isl": 200, "osl": 8, "num_prompts": 1, "seed": 1},
             "mtp": {"prompt": ""},
             "fingerprint": {"prompt": "x"},
+            "cache": {},
             "weights": {"models_dir": str(tmp_path)},
             "free": {"ports": [server.port]},
             "gone": {"job": "r/x", "record": str(tmp_path / "none"), "ports": [server.port, 1]},
@@ -277,3 +278,27 @@ def test_a_server_that_cannot_be_asked_at_all_is_an_error(capsys: pytest.Capture
 def test_a_server_that_breaks_off(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Unreachable):
         Server("127.0.0.1", 1, MODEL).get("/health", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "queries", "hits"),
+    [
+        (
+            200,
+            b'vllm:prefix_cache_queries_total{engine="0"} 10\nvllm:prefix_cache_hits_total{engine="0"} 4\n',
+            10,
+            4,
+        ),
+        (200, b"vllm:gpu_prefix_cache_queries_total 10\nvllm:gpu_prefix_cache_hits_total 3\n", 10, 3),
+        (200, b"atom:prefix_cache_full_tokens_total 9\natom:prefix_cache_cached_tokens_total 2\n", 9, 2),
+        (200, b"sglang:prompt_tokens_total 8\nsglang:cached_tokens_total 1\n", 8, 1),
+        (200, b"sglang:prompt_tokens_total 8\n", None, None),
+        (404, b"Not Found", None, None),
+    ],
+)
+def test_what_engines_tell_of_their_prefix_cache(
+    status: int, text: bytes, queries: float | None, hits: float | None
+) -> None:
+    with serving(Api({"GET /metrics": (status, text)})) as server:
+        order = {"host": server.host, "port": server.port, "model": server.model}
+        assert MODES["cache"](order) == {"queries": queries, "hits": hits}

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Any, Callable, Dict, List
 
+from .cache import cached
 from .functional import API_SMOKE, HEALTH_CHECK, run_checks
 from .needle import run_needles
 from .net import accept, connect
@@ -88,6 +89,10 @@ def _fingerprint(order: Order) -> Order:
     return fingerprint(_server(order), order["prompt"])
 
 
+def _cache(order: Order) -> Order:
+    return cached(_server(order))
+
+
 MODES: Dict[str, Callable[[Order], Order]] = {
     "ready": _ready,
     "alive": _alive,
@@ -101,6 +106,7 @@ MODES: Dict[str, Callable[[Order], Order]] = {
     "needle": _needle,
     "mtp": _mtp,
     "fingerprint": _fingerprint,
+    "cache": _cache,
 }
 
 
