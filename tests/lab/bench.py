@@ -81,7 +81,11 @@ class Bench:
         argv = self.argv("atomrun", "execute", str(plan), "--runs", str(self.folder / "runs"), "--json", *args)
         with subprocess.Popen(argv, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            yield process, map(json.loads, process.stdout)
+            try:
+                yield process, map(json.loads, process.stdout)
+            except BaseException:
+                process.terminate()  # so that the nodes are clean for the next test
+                raise
 
     @property
     def run_folder(self) -> Path:
