@@ -19,7 +19,7 @@ from .passes.complete import complete
 from .passes.enlist import enlist
 from .passes.expand import expand
 from .passes.govern import govern
-from .passes.lower import lower
+from .passes.lower import lower, unused
 from .passes.normalise import normalise
 from .passes.read import read
 from .passes.resolve import resolve
@@ -51,13 +51,9 @@ class Result:
         return self.plan is not None
 
 
+@uncollected()
 def compile_sources(sources: Sources, options: Options) -> Result:
     """Texts to a sealed plan, or to diagnostics, in which no secret is shown."""
-    with uncollected():
-        return _compile(sources, options)
-
-
-def _compile(sources: Sources, options: Options) -> Result:
     settled = read(sources, options).then(settle)
     result = _compiled(settled.then(validate), options)
     documents = (settled.value.config, settled.value.cluster) if settled.value else ()
@@ -70,9 +66,10 @@ def _compiled(parsed: Checked[Parsed], options: Options) -> Result:
         return Result(None, ordered(parsed.diagnostics))
     chosen = normalise(parsed.value)
     expanded = chosen.then(_to_cells)
-    siblings = _siblings(parsed.value, chosen.value)
+    siblings = _siblings(parsed.value, chosen.value, options)
     keys = frozenset(key for keys, _ in siblings for key in keys)
-    plan = expanded.then(lambda cells: _to_gates(cells, keys)).then(lower)
+    bound = expanded.then(lambda cells: _to_gates(cells, keys))
+    plan = Checked[Plan](None, bound.then(unused).diagnostics) if options.every_profile else bound.then(lower)
     others = [item for _, items in siblings for item in items]
     found = [*parsed.diagnostics, *plan.diagnostics, *_beside(others, plan.diagnostics, options)]
     failed = any(item.severity is Severity.ERROR for item in found)
@@ -90,19 +87,23 @@ def _to_gates(expanded: Expanded, siblings: frozenset[CellKey]) -> Checked[Bound
     return bind(evolve(expanded, sibling_keys=siblings))
 
 
-def _siblings(parsed: Parsed, chosen: Flat | None) -> list[tuple[list[CellKey], tuple[Diagnostic, ...]]]:
+def _siblings(
+    parsed: Parsed, chosen: Flat | None, options: Options
+) -> list[tuple[list[CellKey], tuple[Diagnostic, ...]]]:
     """Cell keys and findings of the profiles that were not chosen: a file is right or wrong as a whole."""
     profiles = parsed.config.get("profiles")
     if chosen is None or dialect_of(parsed.config.value) != PROFILES or not isinstance(profiles, dict):
         return []
     names = [name for name in profiles if name != chosen.profile and not name.startswith("_")]
-    return [_sibling(parsed, name) for name in names]
+    return [_sibling(parsed, name, options) for name in names]
 
 
-def _sibling(parsed: Parsed, name: str) -> tuple[list[CellKey], tuple[Diagnostic, ...]]:
+def _sibling(parsed: Parsed, name: str, options: Options) -> tuple[list[CellKey], tuple[Diagnostic, ...]]:
     expanded = normalise(parsed, name).then(_to_cells)
     keys = [cell.key for cell in expanded.value.cells] if expanded.value else []
-    checked = expanded.then(lambda cells: _to_gates(cells, frozenset())).then(lower)
+    checked = expanded.then(lambda cells: _to_gates(cells, frozenset()))
+    if options.every_profile:  # what it finds are warnings, which are not shown otherwise
+        checked = checked.then(unused)
     marked = tuple(evolve(item, summary=f"in profile {name}: {item.summary}") for item in checked.diagnostics)
     return keys, marked
 

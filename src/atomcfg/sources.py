@@ -27,7 +27,8 @@ class Options:
 
     `profile` comes from an option, `environment_profile` from `CVS_CONFIG_PROFILE`; `overrides` are `--set`
     paths and JSON values, in order; `user` is the local user's name. In a dry run, what a lab must
-    still supply is a warning. `every_profile` makes faults of profiles that were not chosen errors too.
+    still supply is a warning. `every_profile` only checks: faults of profiles that were not chosen are errors
+    too, and there is no plan.
     """
 
     profile: str | None = None

@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from atomcfg.containers import container_name, inside, outside, run_argv
 from atomcfg.diagnostics import Checked, Diagnostics
 from atomcfg.drivers import DRIVERS
@@ -21,6 +23,7 @@ from atomcfg.model import Settings
 from atomcfg.plan import (
     PLAN_VERSION,
     Cell,
+    Checks,
     Container,
     Estimate,
     Fabric,
@@ -36,25 +39,31 @@ from atomcfg.plan import (
 
 from .states import Bound
 
-__all__ = ["lower"]
+__all__ = ["lower", "unused"]
 
 _PERCENTILE = re.compile(r"p(\d+)_\w+_ms")
 
 
+@frozen(eq=False, repr=False)
+class _Lowered:
+    """What runs, the uses that were traced while it was written, and what was found."""
+
+    sessions: tuple[Session, ...]
+    cells: tuple[Cell, ...]
+    checks: Checks
+    trace: Trace
+    found: Diagnostics
+
+
 def lower(bound: Bound) -> Checked[Plan]:
     """The plan, without digest and seal."""
-    found = Diagnostics()
     settings = bound.expanded.built.settings
     driver = DRIVERS[settings.params.driver]
-    trace = Trace(settings)
-    ranks = _ranks(settings, driver, trace)
-    sessions = _sessions(bound, settings, driver, ranks)
-    cells = _cells(bound, settings, driver, sessions, trace)
+    lowered = _lowered(bound)
+    sessions, cells, checks = lowered.sessions, lowered.cells, lowered.checks
     topology = _topology(settings, driver)
-    checks = lower_checks(bound, settings, driver, sessions[-1].index, trace)
     seconds = sum(session.ready_deadline_s for session in sessions)
     seconds += sum(cell.deadline_s for cell in cells) + sum(task.deadline_s for task in checks.accuracy)
-    trace.report_unused(driver.unused(settings), found)
     plan = Plan(
         plan_version=PLAN_VERSION,
         stem=settings.stem,
@@ -76,9 +85,26 @@ def lower(bound: Bound) -> Checked[Plan]:
         checks=checks,
         unresolved=bound.expanded.built.enlisted.unresolved,
         estimate=Estimate(len(sessions), seconds, round(seconds / 3600 * topology.gpus, 1)),
-        provenance=provenance_of(bound, trace.entries()),
+        provenance=provenance_of(bound, lowered.trace.entries()),
     )
-    return Checked.of(plan, found)
+    return Checked.of(plan, lowered.found)
+
+
+def unused(bound: Bound) -> Checked[Bound]:
+    """What `lower` would find, for those who want no plan."""
+    return Checked.of(bound, _lowered(bound).found)
+
+
+def _lowered(bound: Bound) -> _Lowered:
+    found = Diagnostics()
+    settings = bound.expanded.built.settings
+    driver = DRIVERS[settings.params.driver]
+    trace = Trace(settings)
+    sessions = _sessions(bound, settings, driver, _ranks(settings, driver, trace))
+    cells = _cells(bound, settings, driver, sessions, trace)
+    checks = lower_checks(bound, settings, driver, sessions[-1].index, trace)
+    trace.report_unused(driver.unused(settings), found)
+    return _Lowered(sessions, cells, checks, trace, found)
 
 
 def _topology(settings: Settings, driver: Driver) -> Topology:
