@@ -19,6 +19,7 @@ __all__ = ["preflight"]
 _SCRIPT_S = 120.0
 _OFFSET_MS = 2000.0
 _LITTLE_KB, _TOO_LITTLE_KB = 1 << 20, 64 << 10
+_IDLE_BYTES = 2 << 30  # what a driver keeps for itself is well below
 _OK, _WARNING, _FAILED = StageStatus.OK, StageStatus.WARNING, StageStatus.FAILED
 
 
@@ -107,6 +108,8 @@ def _judge(run: RunContext, node: NodeRun, told: Iterable[tuple[str, str]]) -> I
             yield Finding(node.name, "runtime", _OK, value)
         elif key == "vram":
             node.vram_used = int(value)
+        elif key == "vram_fullest":
+            yield _memory(node, int(value))
         elif key in ("gpu_arch", "gpu_driver", "rocm"):
             run.record.facts[f"{key} {node.name}"] = value
         elif key == "image":
@@ -141,6 +144,14 @@ def _image(run: RunContext, node: NodeRun, value: str) -> Finding:
         return Finding(node.name, "image", _OK, f"{name} is absent and will be pulled")
     hint = f"{runtime} pull {name} on {node.name}, or give --pull missing"
     return Finding(node.name, "image", _FAILED, f"the image {name} is absent", hint)
+
+
+def _memory(node: NodeRun, used: int) -> Finding:
+    """A neighbour on the GPUs makes figures that nobody can repeat."""
+    text = f"at most {used / (1 << 30):.1f} GiB in use on a GPU"
+    if used <= _IDLE_BYTES:
+        return Finding(node.name, "gpus", _OK, text)
+    return Finding(node.name, "gpus", _WARNING, f"{text} before anything started", "who? amd-smi process")
 
 
 def _disk(node: NodeRun, free_kb: int) -> Finding:

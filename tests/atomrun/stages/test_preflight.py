@@ -161,3 +161,12 @@ def test_baremetal_needs_neither_runtime_nor_image(fleet_of: FleetOf) -> None:
     fleet = fleet_of(evolve(container_plan(), container=None), host)
     assert preflight(fleet.run).status is StageStatus.OK
     assert fleet.run.head.vram_used == 283000000
+
+
+@pytest.mark.parametrize(("used", "status"), [(297_000_000, "ok"), (43_000_000_000, "warning")])
+def test_a_neighbour_on_the_gpus_is_a_warning(fleet_of: FleetOf, used: int, status: str) -> None:
+    host = healthy_host()
+    host.on(*host_script("preflight"), then=Completed(0, f"{GOOD}vram\t{used}\nvram_fullest\t{used}\n".encode()))
+    fleet = fleet_of(container_plan(), host)
+    assert preflight(fleet.run).status.value == status
+    assert ("gpus", status) in told(fleet)

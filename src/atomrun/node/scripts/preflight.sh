@@ -68,4 +68,5 @@ fi
 
 set -- /sys/class/drm/card*/device/mem_info_vram_used
 [ -r "$1" ] && tell vram "$(cat "$@" | awk '{ sum += $1 } END { printf "%.0f", sum }')"
+[ -r "$1" ] && tell vram_fullest "$(cat "$@" | sort -n | tail -n 1)"
 exit 0
