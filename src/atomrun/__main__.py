@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
+from atomcfg.cli.streams import let_go, open_closed
 from atomrun.cli.main import run
 from atomrun.results import ExitCode
 
@@ -15,19 +16,19 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; a closed pipe and Ctrl-C end it quietly."""
+    open_closed()
     try:
-        status = run(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
+        return run(sys.argv[1:] if argv is None else argv)
     except BrokenPipeError:
-        # Whoever read us has gone; the interpreter must not complain while flushing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return ExitCode.OK  # of a list, of which somebody wanted the beginning
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except Exception:  # noqa: BLE001 - a fault of ours; Python's own status 1 would read as a gate that failed
-        traceback.print_exc()
+        with suppress(OSError):
+            traceback.print_exc()
         return ExitCode.INFRASTRUCTURE
-    return status
+    finally:
+        let_go()
 
 
 if __name__ == "__main__":

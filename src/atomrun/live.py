@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import suppress
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -46,7 +47,8 @@ class LiveSink:
         self._console.print(Text(plain_line(event), style=_STYLES.get(event.status, "")), soft_wrap=True)
 
     def close(self) -> None:
-        self._live.stop()
+        with suppress(OSError):  # the terminal was closed
+            self._live.stop()
 
     def _note(self, event: Event) -> None:
         if event.kind is EventKind.RUN and event.status == "began":

@@ -24,7 +24,7 @@ from atomrun.results import ExitCode, RunResult, StageStatus
 from atomrun.run import check_only, clean_up, execute
 from atomrun.signals import Interrupted, Interrupts
 
-from .output import Fault, print_result
+from .output import Fault, print_result, say
 from .stored import find_run, read_plan
 
 __all__ = ["execute_run", "run_cleanup", "run_config", "run_plan", "run_preflight", "run_rehearsal"]
@@ -205,7 +205,7 @@ def _sink(args: Namespace, plan: Plan) -> Sink:
 def _tell(result: RunResult, folder: Path, args: Namespace) -> int:
     if args.json:
         return ExitCode.of(result.verdict)
-    sys.stdout.write(f"report: {folder / 'report.html'}\n")
+    say(f"report: {folder / 'report.html'}\n")
     return print_result(result)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from contextlib import suppress
 
 from atomrun.results import ExitCode, RunResult
 
-__all__ = ["Fault", "complain", "print_result"]
+__all__ = ["Fault", "complain", "print_result", "say"]
 
 
 class Fault(Exception):
@@ -23,12 +25,21 @@ def complain(fault: Fault) -> int:
     return fault.code
 
 
+def say(text: str) -> None:
+    """On standard output, if somebody reads it: a verdict stands, and its exit status, when nobody does."""
+    with suppress(OSError):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
 def print_result(result: RunResult, *, failed_only: bool = False) -> int:
     """The verdict's tables on standard output; the exit status."""
     from rich.console import Console
 
     from atomrun.report.terminal import render
 
-    console = Console()
+    console = Console()  # with the colours of standard output
+    console.file = shown = io.StringIO()
     console.print(render(result, console.width, failed_only=failed_only))
+    say(shown.getvalue())
     return ExitCode.of(result.verdict)
