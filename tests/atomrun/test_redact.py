@@ -70,3 +70,13 @@ def test_a_short_secret_is_found_as_it_stands_only() -> None:
 
 def test_bytes_that_are_no_text_survive() -> None:
     assert REDACTOR.data(b"\xff\xfe" + TOKEN) == b"\xff\xfe****"
+
+
+@pytest.mark.parametrize("size", range(4, 20))
+def test_what_a_cut_leaves_of_a_secret_is_masked(size: int) -> None:
+    value = b"hf_canary_0001_xyz_98"
+    redactor = Redactor([Secret("t", value)])
+    for form in (value, base64.b64encode(value), value.hex().encode()):
+        assert form[:size] not in redactor.excerpt(b"token=" + form[:size])
+        assert form[-size:] not in redactor.excerpt(form[-size:] + b" and more")
+    assert redactor.excerpt(b"nothing to hide, he said: hf") == b"nothing to hide, he said: hf"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+import traceback
 from pathlib import Path
 
 import pytest
@@ -55,3 +59,22 @@ def test_a_secret_shows_itself_to_nobody() -> None:
     for shown in (str(secret), repr(secret), f"{secret}", f"{[secret]}", f"{secret!r}"):
         assert "canary" not in shown
         assert "hf_token" in shown
+
+
+def test_no_rendering_of_a_secret_shows_it() -> None:
+    secret = Secret("token", b"hf_canary_0001")
+    shown = [
+        repr(secret),
+        str(secret),
+        f"{secret}",
+        f"{secret!r:>40}",
+        f"{secret}",
+        json.dumps([secret], default=str),
+    ]
+    shown += [str([secret]), str(KeyError(secret)), "".join(traceback.format_exception(ValueError(secret)))]
+    assert not [text for text in shown if "canary" in text]
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError):
+            copied(secret)
+    with pytest.raises(TypeError):
+        vars(secret)

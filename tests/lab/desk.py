@@ -132,7 +132,9 @@ class Desk:
         assert made.returncode == 0, made.stderr
         return path
 
-    def atomrun(self, command: str, *args: str, env: Mapping[str, str] | None = None):  # type: ignore[no-untyped-def]
+    def atomrun(
+        self, command: str, *args: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return self.tool("atomrun", command, *args, "--runs", str(self.folder / "runs"), env=env)
 
     @contextmanager

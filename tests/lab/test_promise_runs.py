@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("tidy")
 
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 ONE = 'sweep.runs=[{"combo":"chat","concurrency":8}]'
-SLOW = "roles.server.env.STANDIN_SPEED=1"
+SLOW = "roles.server.env.STANDIN_SPEED=0.1"  # a cell of 8 prompts lasts seven seconds
 LEASE_S = 40
 
 
@@ -116,9 +116,10 @@ def test_an_interrupted_run_goes_on_and_says_that_it_is_mixed(desk: Desk) -> Non
 
 def test_a_node_that_rebooted_is_used_anew(desk: Desk) -> None:
     node = desk.cluster.nodes[0]
-    plan = desk.plan(QUICK, "params.num_prompts=16")
+    plan = desk.plan(QUICK, "params.num_prompts=64", "roles.server.env.STANDIN_SPEED=20")
     with desk.running(plan) as run:
         run.until(*PHASES["bench"], count=2)
+        wait_until(lambda: _there(node, "cell-1.1"), "the client to run")
         run.signal(signal.SIGKILL)
         run.end()
     node.crash()
@@ -133,7 +134,7 @@ def test_a_node_that_rebooted_is_used_anew(desk: Desk) -> None:
 
 
 def test_a_run_is_seen_and_stopped_from_another_terminal(desk: Desk) -> None:
-    plan = desk.plan(ONE, SLOW)
+    plan = desk.plan(ONE, SLOW, "params.num_prompts=64")
     with desk.running(plan) as run:
         run.until(*PHASES["bench"])
         name = desk.run_folder.name
@@ -241,7 +242,7 @@ def forms(secret: str) -> Iterator[bytes]:
 def test_a_token_is_nowhere_but_where_it_is_used(desk: Desk) -> None:
     """Sampled on both sides while the run lasts; afterwards every byte that it wrote is looked at."""
     node = desk.cluster.nodes[0]
-    plan = desk.plan(QUICK, "roles.server.env.STANDIN_FAULT_PRINT_TOKEN=1", "params.num_prompts=32")
+    plan = desk.plan(QUICK, "roles.server.env.STANDIN_FAULT_TALKATIVE=1", "params.num_prompts=32")
     seen: set[str] = set()
     over = threading.Event()
 

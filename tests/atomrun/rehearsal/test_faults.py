@@ -94,7 +94,7 @@ def test_a_slow_tail(tmp_path: Path) -> None:
 
 
 def test_noise_and_a_token_in_the_log() -> None:
-    with start("atom", STANDIN_FAULT_NOISE="1", STANDIN_FAULT_PRINT_TOKEN="1", HF_TOKEN="hf_canary") as server:
+    with start("atom", STANDIN_FAULT_NOISE="1", STANDIN_FAULT_TALKATIVE="1", HF_TOKEN="hf_canary") as server:
         assert "HF_TOKEN=hf_canary" in server.lines
         assert any(line.startswith("NCCL WARN") for line in server.lines)
 

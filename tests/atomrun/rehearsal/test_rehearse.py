@@ -99,7 +99,7 @@ def test_a_plan_is_rehearsed_as_it_stands(plan: Path, tmp_path: Path) -> None:
 
 
 def test_a_tokens_value_is_in_nothing_that_is_kept(plan: Path, tmp_path: Path) -> None:
-    done = rehearse(plan, tmp_path, "-v", env={"STANDIN_FAULT_PRINT_TOKEN": "1"})
+    done = rehearse(plan, tmp_path, "-v", env={"STANDIN_FAULT_TALKATIVE": "1"})
     assert done.code == 0, done.err
     assert CANARY not in plan.read_text() + done.out + done.err
     log = (done.folder / "logs/server-0.1.rank-0.out.log").read_text()

@@ -25,7 +25,7 @@ class Faults:
     slow_s: float = 1.0
     noise: bool = False
     port_taken: bool = False
-    print_token: bool = False
+    talkative: bool = False
     escape: bool = False
     ignore_term: bool = False
     # client

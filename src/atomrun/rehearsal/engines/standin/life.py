@@ -49,7 +49,7 @@ class Life:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._asked_to_end)
         say(SERVER_BANNER)
-        if self._faults.print_token:
+        if self._faults.talkative:
             say(f"HF_TOKEN={env.get('HF_TOKEN', '')}")
         if self._faults.escape:
             # Out of the session and deaf to TERM: what a supervisor must find by other means than the group.
