@@ -50,7 +50,11 @@ CASES: list[tuple[Spec, float, Status, float | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "actual", "status", "margin"), CASES, ids=str)
+def named(item: object) -> str:
+    return f"{item.metric} {item.kind} {item.value}" if isinstance(item, Spec) else str(item)
+
+
+@pytest.mark.parametrize(("spec", "actual", "status", "margin"), CASES, ids=named)
 def test_one_comparison(spec: Spec, actual: float, status: Status, margin: float | None) -> None:
     verdict = judge(spec, {spec.metric: actual})
     assert verdict.status is status
