@@ -14,7 +14,7 @@ from attrs import asdict, frozen
 
 __all__ = ["Driven", "Launcher", "driving", "launcher_of"]
 
-_NAME = "launcher"
+_NAME = ".launcher"
 
 
 @frozen

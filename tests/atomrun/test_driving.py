@@ -26,14 +26,14 @@ def test_a_second_launcher_is_told_of_the_first(tmp_path: Path) -> None:
 
 def test_what_others_wrote_there_is_no_launcher(tmp_path: Path) -> None:
     with driving(tmp_path):
-        (tmp_path / "launcher").write_text('{"pid": "everything"}')
+        (tmp_path / ".launcher").write_text('{"pid": "everything"}')
         found = launcher_of(tmp_path)
         assert found is not None
         assert not found.is_here
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "launcher").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / ".launcher").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match="symbolic"), driving(tmp_path):
         raise AssertionError
     assert not (tmp_path / "elsewhere").exists()

@@ -32,7 +32,7 @@ WAYS: dict[str, tuple[Callable[[Running], None], tuple[int, ...], float]] = {
     "kill": (lambda run: run.signal(signal.SIGKILL), (-9,), BY_LEASE_S),
 }
 MATRIX = list(itertools.product(WAYS, PHASES))
-CHOSEN = MATRIX if FULL else [("terminal closed", "bench"), ("kill", "bench"), *random.Random(1).sample(MATRIX, 4)]
+CHOSEN = MATRIX if FULL else [("terminal closed", "bench"), ("kill", "bench"), *random.Random(1).sample(MATRIX, 2)]
 STUBBORN = (
     "roles.server.env.STANDIN_FAULT_ESCAPE=1",
     "roles.server.env.STANDIN_FAULT_IGNORE_TERM=1",

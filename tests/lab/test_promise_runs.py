@@ -16,7 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from .bench import DISTRIBUTED, Bench, until
 from .checks import assert_clean, find_text
+from .cluster import Cluster
+from .conftest import connect
 from .desk import CANARY, PHASES, QUICK, Desk
 from .node import Node
 from .processes import wait_until
@@ -24,6 +27,7 @@ from .processes import wait_until
 pytestmark = pytest.mark.usefixtures("tidy")
 
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
+in_full = pytest.mark.skipif(not FULL, reason="part of make test-full")
 ONE = 'sweep.runs=[{"combo":"chat","concurrency":8}]'
 SLOW = "roles.server.env.STANDIN_SPEED=0.1"  # a cell of 8 prompts lasts seven seconds
 LEASE_S = 40
@@ -45,7 +49,7 @@ FAULTS = ("cut", "hole", "sshd")
 DISTURBED = [(fault, phase) for fault in FAULTS for phase in ("launch", "loading", "bench", "collect", "teardown")]
 
 
-@pytest.mark.parametrize(("fault", "phase"), DISTURBED if FULL else random.Random(2).sample(DISTURBED, 3))
+@pytest.mark.parametrize(("fault", "phase"), DISTURBED if FULL else random.Random(2).sample(DISTURBED, 2))
 def test_a_lost_connection_is_no_failure(
     desk: Desk, cluster_file: Callable[..., Path], fault: str, phase: str
 ) -> None:
@@ -114,6 +118,7 @@ def test_an_interrupted_run_goes_on_and_says_that_it_is_mixed(desk: Desk) -> Non
     assert "came to its end" in again.stderr
 
 
+@in_full
 def test_a_node_that_rebooted_is_used_anew(desk: Desk) -> None:
     node = desk.cluster.nodes[0]
     plan = desk.plan(QUICK, "params.num_prompts=64", "roles.server.env.STANDIN_SPEED=20")
@@ -219,6 +224,7 @@ def test_the_death_of_a_server_under_load_ends_its_cell(desk: Desk, noted: Calla
 # --- 5: nothing hangs
 
 
+@in_full
 def test_a_server_that_never_gets_ready_is_given_up(desk: Desk) -> None:
     plan = desk.plan(ONE, "roles.server.env.STANDIN_FAULT_HANG_LOADING=1", "params.server_poll_count=1")
     done = desk.atomrun("execute", str(plan), "-q")
@@ -292,6 +298,7 @@ def test_a_plan_changed_by_one_byte_is_refused(desk: Desk) -> None:
     assert (done.returncode, "its seal does not fit" in done.stderr) == (2, True)
 
 
+@in_full
 def test_nothing_is_kept_under_another_image(desk: Desk) -> None:
     plan = desk.plan(QUICK)
     with desk.running(plan) as run:
@@ -308,3 +315,29 @@ def test_nothing_is_kept_under_another_image(desk: Desk) -> None:
     assert done.returncode == 0, done.stderr
     assert [cell["attempt"] for cell in desk.verdicts["cells"]] == [2, 2]
     assert any("has another image" in text for text in desk.verdicts["warnings"])
+
+
+# --- 13: one bad node
+
+
+@in_full
+def test_one_bad_node_ends_all_of_them_cleanly(bench: Bench, cluster: Cluster) -> None:
+    first, second = cluster.nodes
+    plan = bench.plan("params.num_prompts=32", "roles.server.env.STANDIN_LOAD_S=300", config=DISTRIBUTED, nodes=2)
+    only = ("--cell", "w1_512_512-conc16", "--only", "cells", "--lease", "20")
+    with bench.executing(plan, *only) as (process, events):
+        until(events, "ready")
+        second.crash()
+        try:
+            assert [event["status"] for event in events if event["name"] == "teardown"][-1] == "failed"
+            assert process.wait(60) == 3
+            assert_clean(first, within=2)
+        finally:
+            second.boot()
+            second.wait_ready()
+    assert any(second.address in reason for reason in bench.verdicts["reasons"])
+    assert (bench.run_folder / "logs/server-0.1.rank-0.out.log").stat().st_size
+    host = connect(cluster, second)  # whoever comes next cleans what the crash left
+    host.acquire("next", "tester@lab", 60)
+    host.release(0)
+    host.close()
