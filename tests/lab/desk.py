@@ -20,6 +20,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from .cluster import Cluster
+from .faults import lapse
 
 __all__ = ["CANARY", "DEMO", "MODEL", "PHASES", "Desk", "Running"]
 
@@ -68,7 +69,7 @@ class Running:
         """As a user does it: again when the first had no visible effect."""
         for turn in range(times):
             if turn:
-                time.sleep(0.1)
+                lapse(0.1)
             if self.process.poll() is None:
                 self.process.send_signal(number)
 

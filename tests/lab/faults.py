@@ -7,12 +7,13 @@ import math
 import socket
 import struct
 import threading
+import time
 from collections.abc import Coroutine
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-__all__ = ["FaultProxy"]
+__all__ = ["FaultProxy", "lapse"]
 
 _CHUNK = 64 << 10
 _QUEUED = 64  # chunks in flight per direction: enough for any delay, small enough to push back
@@ -20,6 +21,11 @@ _RESET = struct.pack("ii", 1, 0)  # linger on, zero seconds: close() sends RST
 
 _T = TypeVar("_T")
 _Queue = asyncio.Queue[tuple[float, bytes]]
+
+
+def lapse(seconds: float) -> None:
+    """Let time pass where its passing is the fault: an outage lasts, a second signal comes later."""
+    time.sleep(seconds)
 
 
 class FaultProxy:

@@ -18,6 +18,7 @@ from atomrun.node import agent
 from .checks import assert_clean
 from .cluster import Cluster
 from .conftest import connect
+from .faults import lapse
 from .node import Node
 from .processes import wait_until
 
@@ -30,8 +31,8 @@ NASTY = (
 )  # fmt: skip
 
 
-def job(name: str, *argv: str, **more: object) -> JobSpec:
-    return JobSpec(name, argv, 300, **more)  # type: ignore[arg-type]
+def job(name: str, *argv: str, **more: Any) -> JobSpec:
+    return JobSpec(name, argv, 300, **more)
 
 
 def pid_of(node: Node, name: str, record: str = "child") -> int:
@@ -50,7 +51,7 @@ def test_a_death_is_known_within_a_second(host: Host, node: Node, record: str, n
         killed: list[float] = []
 
         def kill(name: str = name, killed: list[float] = killed) -> None:
-            time.sleep(0.3)  # so that it is waited for
+            lapse(0.3)  # so that it is waited for
             node.exec(["kill", "-9", str(pid_of(node, name, record))])
             killed.append(time.monotonic())
 
@@ -145,7 +146,7 @@ def test_arguments_arrive_verbatim(host: Host, node: Node) -> None:
 
 @contextmanager
 def start_up_file(node: Node, text: str) -> Iterator[None]:
-    path = node.path("/root/.bashrc")
+    path = node.path("/root") / ".bashrc"
     before = path.read_text() if path.exists() else None
     path.write_text(text + "\n")
     try:
@@ -338,7 +339,7 @@ def test_more_logins_than_sshd_takes_at_once(cluster: Cluster, node: Node) -> No
 def test_a_restart_of_sshd_is_survived(node: Node, host: Host) -> None:
     host.start(job("server", "sleep", "300"))
     node.exec(["sh", "-c", "kill -9 $(pgrep -x sshd)"])
-    time.sleep(0.5)  # sshd is away for a while
+    lapse(0.5)  # sshd is away for a while
     node.exec(["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
     assert host.run(["echo", "on"], timeout=40).out == b"on\n"
     assert not host.start(job("server", "sleep", "300")), "it went on"

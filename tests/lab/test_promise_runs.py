@@ -21,6 +21,7 @@ from .checks import assert_clean, find_text
 from .cluster import Cluster
 from .conftest import connect
 from .desk import CANARY, PHASES, QUICK, Desk
+from .faults import lapse
 from .node import Node
 from .processes import wait_until
 
@@ -63,7 +64,7 @@ def test_a_lost_connection_is_no_failure(
                 node.exec(["sh", "-c", "kill -9 $(pgrep -f '[s]shd: root')"])
             else:
                 getattr(proxy, {"cut": "cut", "hole": "black_hole"}[fault])()
-                time.sleep(3)
+                lapse(3)
                 proxy.passing()
             assert run.end() == 0, run.said
     assert [cell["state"] for cell in desk.verdicts["cells"]] == ["valid", "valid"]
@@ -184,7 +185,7 @@ def test_ctrl_c_leaves_a_clean_node_soon(desk: Desk, noted: Callable[..., None])
     plan = desk.plan(ONE, SLOW)
     with desk.running(plan) as run:
         run.until(*PHASES["bench"])
-        time.sleep(1)
+        lapse(1)
         began = time.monotonic()
         run.signal(signal.SIGINT)
         wait_until(lambda: not any(True for _ in desk.cluster.nodes[0].containers()), "no container", 30)

@@ -49,11 +49,11 @@ def _adopt(run: RunContext) -> None:
         node.vram_used = int(used) if used.isdecimal() else None
     for index in sorted(run.past.open):
         name = f"server-{index}.{run.past.generations[index]}"
-        if not any(run.ask(lambda node, job=name: _has_ended(node, job)).all().values()):  # type: ignore[misc]
+        if not any(run.ask(lambda node, job=name: _has_ended(node, job)).all().values()):  # type: ignore[misc]  # mypy cannot infer a lambda with a default
             run.record.adopted[index] = run.past.generations[index]
     if not run.record.adopted:
         for name in reversed(run.past.jobs):
-            run.ask(lambda node, job=name: _end(node, job)).all()  # type: ignore[misc]
+            run.ask(lambda node, job=name: _end(node, job)).all()  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
 
 def _has_ended(node: NodeRun, job: str) -> bool:
