@@ -249,6 +249,7 @@ def test_every_question_is_a_mode(capsys: pytest.CaptureFixture[str], tmp_path: 
             "cache": {},
             "weights": {"models_dir": str(tmp_path)},
             "free": {"ports": [server.port]},
+            "alive": {"seconds": 5.0},
             "gone": {"job": "r/x", "record": str(tmp_path / "none"), "ports": [server.port, 1]},
             "stop": {"job": "r/x", "record": str(tmp_path / "none"), "grace_s": 0},
             "accept": {"address": "127.0.0.1", "port": server.port, "count": 1, "seconds": 0.0},
