@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import random
+import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -238,7 +240,10 @@ def ran(capsys: pytest.CaptureFixture[str], mode: str, order: Mapping[str, Any])
     return code, json.loads(line.removeprefix("@@ATOMRUN "))
 
 
-def test_every_question_is_a_mode(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_every_question_is_a_mode(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("0\n"))  # what stops a server is told its grace there
     with serving(Api.good(**{"GET /metrics": (200, METRICS)})) as server:
         base = {"host": server.host, "port": server.port, "model": MODEL, "health_path": "/health"}
         extra = {
