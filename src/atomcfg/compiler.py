@@ -19,12 +19,13 @@ from .passes.complete import complete
 from .passes.enlist import enlist
 from .passes.expand import expand
 from .passes.govern import govern
-from .passes.lower import lower, unused
+from .passes.lower import lower
 from .passes.normalise import normalise
 from .passes.read import read
 from .passes.resolve import resolve
 from .passes.settle import settle
 from .passes.states import Bound, Expanded, Flat, Parsed
+from .passes.unused import unused
 from .passes.validate import validate
 from .plan import Plan
 from .planio import seal_plan

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from attrs import field, frozen
 
 from .tokens import Token
+from .value import Value
 
 PLAN_VERSION = 1
 
 
-@frozen
-class EnvVar:
+@frozen(eq=False, repr=False)
+class EnvVar(Value):
     """One environment entry: exactly one of `value` (a token) and `secret` (the name of a `SecretRef`)."""
 
     name: str
@@ -25,8 +26,8 @@ class EnvVar:
     secret: str | None = None
 
 
-@frozen
-class SecretRef:
+@frozen(eq=False, repr=False)
+class SecretRef(Value):
     """Where the launcher finds a secret. The value itself never enters a plan."""
 
     name: str  # e.g. "hf_token"
@@ -34,8 +35,8 @@ class SecretRef:
     required: bool  # False: without the file the run goes on, with a warning
 
 
-@frozen(repr=False)
-class Node:
+@frozen(eq=False, repr=False)
+class Node(Value):
     """A machine by rank; rank 0 is the head."""
 
     rank: int
@@ -47,8 +48,8 @@ class Node:
     host_key_policy: str  # strict | accept-new
 
 
-@frozen(repr=False)
-class Mount:
+@frozen(eq=False, repr=False)
+class Mount(Value):
     """A bind mount. `source` is a host path that must exist before launch."""
 
     source: str
@@ -56,8 +57,8 @@ class Mount:
     options: str  # "" or e.g. "ro"
 
 
-@frozen(repr=False)
-class Container:
+@frozen(eq=False, repr=False)
+class Container(Value):
     """How each rank's container is made. `run_argv` follows the runtime's program name (`docker`)."""
 
     runtime: str  # docker | podman
@@ -69,8 +70,8 @@ class Container:
     devices: tuple[str, ...]
 
 
-@frozen(repr=False)
-class Paths:
+@frozen(eq=False, repr=False)
+class Paths(Value):
     """Directories of a run. `run_root` is on the nodes' hosts, `run_root_inside` the same place in the container.
 
     A run writes below `<run_root>/<run id>`; the hole `run_dir` is `<run_root_inside>/<run id>`.
@@ -82,15 +83,15 @@ class Paths:
     models_dir_host: str | None  # None: no mount provides it
 
 
-@frozen(repr=False)
-class Model:
+@frozen(eq=False, repr=False)
+class Model(Value):
     id: str
     remote: bool  # True: the model stage downloads the weights on each node
     precision: str
 
 
-@frozen(repr=False)
-class Topology:
+@frozen(eq=False, repr=False)
+class Topology(Value):
     """Parallelism. `gpus` = TP x PP x DP is what per-GPU metrics divide by."""
 
     nnodes: int
@@ -101,8 +102,8 @@ class Topology:
     gpus_per_node: int
 
 
-@frozen(repr=False)
-class Fabric:
+@frozen(eq=False, repr=False)
+class Fabric(Value):
     """What fabric discovery has to find (nnodes > 1). `hca` empty and `netdev` None mean "auto"."""
 
     hca: tuple[str, ...]
@@ -111,8 +112,8 @@ class Fabric:
     master_port: Token
 
 
-@frozen(repr=False)
-class RankLaunch:
+@frozen(eq=False, repr=False)
+class RankLaunch(Value):
     """One rank's server process."""
 
     rank: int
@@ -121,8 +122,8 @@ class RankLaunch:
     env: tuple[EnvVar, ...]
 
 
-@frozen(repr=False)
-class Probe:
+@frozen(eq=False, repr=False)
+class Probe(Value):
     """How the head's readiness is judged: port, health path, served model id, then one real completion."""
 
     port: Token
@@ -130,8 +131,8 @@ class Probe:
     model_id: str
 
 
-@frozen(repr=False)
-class Session:
+@frozen(eq=False, repr=False)
+class Session(Value):
     """One server start and the cells that use it, in order."""
 
     index: int
@@ -142,8 +143,8 @@ class Session:
     cells: tuple[str, ...]
 
 
-@frozen(repr=False)
-class Spec:
+@frozen(eq=False, repr=False)
+class Spec(Value):
     """One written threshold, bound to its cell or task."""
 
     metric: str
@@ -157,8 +158,8 @@ class Spec:
     vacuous: bool  # the bound cannot fail
 
 
-@frozen(repr=False)
-class Artifact:
+@frozen(eq=False, repr=False)
+class Artifact(Value):
     """Where the client writes its result on the head node, and which parser reads it."""
 
     directory: Token
@@ -166,8 +167,8 @@ class Artifact:
     format: str  # atom | vllm | sglang
 
 
-@frozen(repr=False)
-class Cell:
+@frozen(eq=False, repr=False)
+class Cell(Value):
     """One benchmark cell."""
 
     id: str
@@ -188,8 +189,8 @@ class Cell:
     specs: tuple[Spec, ...]
 
 
-@frozen(repr=False)
-class AccuracyTask:
+@frozen(eq=False, repr=False)
+class AccuracyTask(Value):
     """One lm-eval task, on the session that `Checks.session` names."""
 
     id: str
@@ -201,8 +202,8 @@ class AccuracyTask:
     specs: tuple[Spec, ...]
 
 
-@frozen(repr=False)
-class NeedleCell:
+@frozen(eq=False, repr=False)
+class NeedleCell(Value):
     """One needle-in-a-haystack cell; its metric is `accuracy.niah_pass_rate__<id>`."""
 
     id: str
@@ -213,23 +214,23 @@ class NeedleCell:
     specs: tuple[Spec, ...]
 
 
-@frozen(repr=False)
-class MtpQuality:
+@frozen(eq=False, repr=False)
+class MtpQuality(Value):
     prompt: str
     expected_sha256: str  # "": record only
     speculative: bool  # the server's flags ask for MTP: acceptance is then a required metric
     specs: tuple[Spec, ...]
 
 
-@frozen(repr=False)
-class QuantParity:
+@frozen(eq=False, repr=False)
+class QuantParity(Value):
     prompt: str
     reference_stem: str  # "": record the fingerprint only
     specs: tuple[Spec, ...]
 
 
-@frozen(repr=False)
-class Checks:
+@frozen(eq=False, repr=False)
+class Checks(Value):
     """The optional blocks. All but the functional checks run once, on session `session` (the last)."""
 
     session: int
@@ -245,8 +246,8 @@ class Checks:
     quant_parity: QuantParity | None
 
 
-@frozen(repr=False)
-class Estimate:
+@frozen(eq=False, repr=False)
+class Estimate(Value):
     """Upper bounds from the budgets, never a forecast."""
 
     server_starts: int
@@ -254,15 +255,15 @@ class Estimate:
     gpu_hours: float
 
 
-@frozen(repr=False)
-class InputFile:
+@frozen(eq=False, repr=False)
+class InputFile(Value):
     role: str  # config | threshold | cluster | lab
     name: str
     sha256: str
 
 
-@frozen(repr=False)
-class TraceEntry:
+@frozen(eq=False, repr=False)
+class TraceEntry(Value):
     """Where one configuration value came from and what it became."""
 
     path: str  # dotted path in the flat configuration
@@ -271,8 +272,8 @@ class TraceEntry:
     used: tuple[str, ...]  # e.g. "server argv --max-model-len", "client argv --seed", "gate output_throughput"
 
 
-@frozen(repr=False)
-class SpecLines:
+@frozen(eq=False, repr=False)
+class SpecLines(Value):
     """Where specs stand in a file. Owners whose tables are laid out alike share one entry.
 
     The spec of `metrics[i]` of each owner stands `metrics[i][1]` lines below the owner's own line.
@@ -283,8 +284,8 @@ class SpecLines:
     owners: tuple[tuple[str, int], ...]  # a cell's, task's or needle's id, or a block's name; its line
 
 
-@frozen(repr=False)
-class Provenance:
+@frozen(eq=False, repr=False)
+class Provenance(Value):
     """Shown to people; never executed, never judged, not in the digest."""
 
     tool: str
@@ -319,8 +320,8 @@ def _lines(table: SpecLines, owner: str, line: int) -> Iterator[tuple[str, str]]
         yield f"{owner}/{metric}", f"{table.file}:{line + below}"
 
 
-@frozen(repr=False)
-class Plan:
+@frozen(eq=False, repr=False)
+class Plan(Value):
     """A resolved run. `digest` covers all that executes and judges; `seal` the whole document."""
 
     plan_version: int

@@ -35,31 +35,28 @@ class Shape:
     kind: str
     tolerance_pct: float | None
     reference: str | None
+    tier: str
     enforced: bool
     fault: Fault
     most: float
     low: float
     high: float
-    _known: dict[float | None, Spec] = field(factory=dict, init=False)
+    known: dict[float | None, Spec] = field(factory=dict, init=False)
 
     def spec(self, value: float | None) -> Spec:
-        """The spec with a value; equal ones are one object."""
-        known = self._known.get(value)
-        if known is None:
-            metric = self.metric
-            vacuous = value is not None and not self.low < value < self.high
-            known = self._known[value] = Spec(
-                metric.name,
-                self.kind,
-                value,
-                self.tolerance_pct,
-                self.reference,
-                metric.unit,
-                metric.tier.value,
-                self.enforced,
-                vacuous,
-            )
-        return known
+        """The spec with a value that is not in `known` yet, where it is put: equal specs are one object."""
+        made = self.known[value] = Spec(
+            self.metric.name,
+            self.kind,
+            value,
+            self.tolerance_pct,
+            self.reference,
+            self.metric.unit,
+            self.tier,
+            self.enforced,
+            value is not None and not self.low < value < self.high,
+        )
+        return made
 
     def value_fault(self, value: float | None) -> Fault:
         """What is wrong with a value."""
@@ -79,6 +76,7 @@ def shape_of(metric: Metric, body: Mapping[str, object], enforce: bool, prompts:
         kind=kind,
         tolerance_pct=float(tolerance) if isinstance(tolerance, int | float) else None,
         reference=None if reference is None else bare(reference),
+        tier=metric.tier.value,
         enforced=enforce and kind != "info" and metric.tier is not Tier.RECORD,
         fault=_kind_fits(metric, kind) or _reference_fits(metric, kind, reference or ""),
         most=1.0 if metric.unit in _SHARES and kind in ("min", "max", "within") else math.inf,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -36,6 +37,7 @@ class _Column:
 
     written: str
     metric: Metric
+    recorded: bool  # nothing is judged by it
     shapes: dict[tuple[object, ...], Shape]
 
 
@@ -63,7 +65,7 @@ class SpecReader:
     ) -> BoundTable:
         """The specs of one cell, task or check: `{metric: spec}` at `path`. `prompts`: of every cell."""
         document, value = thresholds.document, thresholds.document.get(*path)
-        table: Mapping[str, Mapping[str, object]] = value if isinstance(value, dict) else {}
+        table: Mapping[str, Mapping[str, Any]] = value if isinstance(value, dict) else {}
         layout = self._layout(block, tuple(table))
         self._report_names(document, path, layout)
         specs: list[Spec] = []
@@ -74,13 +76,13 @@ class SpecReader:
             shape = column.shapes.get(said)
             if shape is None:
                 shape = column.shapes[said] = shape_of(column.metric, body, self._enforce, prompts)
-            bound = body.get("value")
-            number = float(bound) if isinstance(bound, int | float) else None
+            stated = body.get("value")
+            number = None if stated is None else float(stated)
             if shape.fault or (number is not None and number > shape.most):
                 self._refuse(document, (*path, column.written), shape, number)
                 continue
-            spec = shape.spec(number)
-            if spec.vacuous or column.metric.tier is Tier.RECORD:
+            spec = shape.known.get(number) or shape.spec(number)
+            if spec.vacuous or column.recorded:
                 self._notice(document, (*path, column.written), spec)
             specs.append(spec)
             written.append(column.written)
@@ -166,7 +168,7 @@ def _layout(block: Block, names: tuple[str, ...]) -> _Layout:
             hint = f"it belongs in {_block_of(metric).value}"
             faults.append(("A828", written, f"{name} is no metric of {block.value}", hint))
         else:
-            columns[name] = _Column(written, metric, {})
+            columns[name] = _Column(written, metric, metric.tier is Tier.RECORD, {})
     return _Layout(tuple(columns.values()), tuple(prefixed), tuple(faults))
 
 
