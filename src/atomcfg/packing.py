@@ -41,7 +41,7 @@ def pack(plan: Plan) -> _Document:
     commands = _Commands(plan.cells)
     servers = _Servers(plan.sessions)
     document = _record(plan, without=_TABLES)
-    document["gates"], document["sheets"] = gates.table, gates.sheets
+    document["gates"], document["sheets"] = gates.table, [list(sheet) for sheet in gates.sheets]
     document["commands"] = commands.table
     document["servers"] = servers.table
     document["sessions"] = [_session(session, servers.index(session)) for session in plan.sessions]

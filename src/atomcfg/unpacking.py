@@ -16,7 +16,6 @@ from .tokens import Binding, Template, Token
 
 __all__ = ["unpack"]
 
-_TABLES = ("gates", "sheets", "commands", "servers", "sessions", "cells")
 _CELL_TABLES = ("command", "words", "sheet", "values")
 _CELL_KEYS = {field.name for field in fields(Cell)} - {"argv", "env", "specs"} | set(_CELL_TABLES)
 _Document = dict[str, Any]
@@ -57,6 +56,15 @@ class _Session:
     cells: tuple[str, ...]
 
 
+_TABLES: dict[str, Any] = {
+    "gates": tuple[_Gate, ...],
+    "sheets": tuple[tuple[int, ...], ...],
+    "commands": tuple[_Command, ...],
+    "servers": tuple[_Server, ...],
+    "sessions": tuple[_Session, ...],
+}
+
+
 class _Specs:
     """The specs of a cell, from the index of its sheet and its values. Equal ones become one object."""
 
@@ -83,26 +91,29 @@ class _SpecMaker(dict[float | None, Spec]):
 
 def unpack(document: _Document) -> Plan:
     """The plan of a document that `pack` made. `ValueError` says what does not fit, and where."""
-    converter = _converter()
+    part = "plan"
     try:
-        commands = converter.structure(document["commands"], tuple[_Command, ...])
-        servers = converter.structure(document["servers"], tuple[_Server, ...])
-        sessions = converter.structure(document["sessions"], tuple[_Session, ...])
-        gates = converter.structure(document["gates"], tuple[_Gate, ...])
-        specs = _Specs(gates, converter.structure(document["sheets"], tuple[tuple[int, ...], ...]))
-        cell = _cell_maker(converter, commands, specs)
+        converter = _converter()
+        tables: dict[str, Any] = {}
+        for name, kind in _TABLES.items():
+            part = f"plan.{name}"
+            tables[name] = converter.structure(document[name], kind)
+        specs = _Specs(tables["gates"], tables["sheets"])
+        sessions = tuple(_session(session, tables["servers"]) for session in tables["sessions"])
+        make = _cell_maker(converter, tables["commands"], specs)
+        cells = []
+        for index, body in enumerate(document["cells"]):
+            part = f"plan.cells[{index}]"
+            cells.append(make(body))
+        part = "plan"
         rest = {name: value for name, value in document.items() if name not in _TABLES}
         checks = {name: _full(value, document["gates"]) for name, value in document["checks"].items()}
-        plan = converter.structure({**rest, "checks": checks, "sessions": [], "cells": []}, Plan)
-        return evolve(
-            plan,
-            sessions=tuple(_session(session, servers) for session in sessions),
-            cells=tuple([cell(body) for body in document["cells"]]),
-        )
+        plan = converter.structure({**rest, "checks": checks, "sessions": (), "cells": ()}, Plan)
+        return evolve(plan, sessions=sessions, cells=tuple(cells))
     except BaseValidationError as error:
-        raise ValueError("; ".join(transform_error(error, path="plan")[:3])) from None
-    except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise ValueError(str(error)) from None
+        raise ValueError("; ".join(transform_error(error, path=part)[:3])) from None
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{part}: {error}") from None
 
 
 def _full(value: Any, gates: Sequence[_Document]) -> Any:
