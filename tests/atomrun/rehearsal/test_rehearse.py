@@ -156,7 +156,7 @@ def test_interrupts_end_in_a_teardown(plan: Path, tmp_path: Path, count: int) ->
 
 def test_a_third_interrupt_gives_the_terminal_back(plan: Path, tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    argv = [sys.executable, "-m", "atomrun", "rehearse", str(plan), "--runs", str(tmp_path), "--lease", "3"]
+    argv = [sys.executable, "-m", "atomrun", "rehearse", str(plan), "--runs", str(tmp_path), "--lease", "10"]
     env = {**os.environ, "STANDIN_SPEED": "0.2", "TERM": "xterm", "TMPDIR": str(tmp_path)}
     shown = b""
     with subprocess.Popen(
