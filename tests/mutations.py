@@ -76,7 +76,7 @@ MUTATIONS = (
     Mutation("cut-secrets", "nor half of one", "atomrun/redact.py", "if left[-size:] == right[:size]", "if False",
              f"{UNIT}/test_redact.py::test_what_a_cut_leaves_of_a_secret_is_masked"),
     Mutation("secret-type", "no rendering shows a secret", "atomrun/secrets.py",
-             'raise TypeError("a secret is not pickled, nor copied")', "return super().__reduce__()",
+             'raise TypeError("a secret is not pickled, nor copied")', "return Secret, (self.name, self._value)",
              f"{UNIT}/test_secrets.py::test_no_rendering_of_a_secret_shows_it"),
     Mutation("mute-sink", "a closed terminal ends in a teardown", "atomrun/events.py",
              "with suppress(OSError, ValueError):", "with suppress():",

