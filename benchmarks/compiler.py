@@ -37,8 +37,8 @@ CELLS = 10_000
 PAIRS = 500
 MIB = 1 << 20
 
-# In a process of its own, so that the peak of memory is that of one compilation. It prints the seconds to parse, the
-# seconds to compile and write, the peak in KiB and the length of the plan.
+# In a process of its own, so that the peak of memory is that of one compilation. It prints the seconds to parse,
+# the seconds to compile and write, the peak in KiB and the length of the plan.
 SWEEP = """
 import json, resource, sys, time
 import atomcfg
@@ -157,7 +157,7 @@ def ratio(name: str, values: Sequence[float], bound: float | None) -> Figure:
 
 
 def write_sweep(folder: Path, cells: int) -> None:
-    """A flat config of `cells` runs, and thresholds for all gated metrics of each, every cell with its own values."""
+    """A flat config of `cells` runs, and thresholds for all gated metrics of each, no two cells with one value."""
     shapes = [{"name": f"c{index}", "isl": 512 + index, "osl": 512} for index in range(-(-cells // 100))]
     runs = [{"combo": f"c{index // 100}", "concurrency": index % 100 + 1} for index in range(cells)]
     config = json.loads(SWEEP_OF.read_text("utf-8"))

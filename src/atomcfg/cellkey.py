@@ -6,13 +6,15 @@ import re
 
 from attrs import frozen
 
+from .value import Value
+
 __all__ = ["CellKey", "KeyFault", "ParsedKey", "looks_like_key", "parse_key"]
 
 _DIMENSIONS = ("ISL", "OSL", "TP", "PP", "CONC")
 _DROPPED = ("NNODES", "DP")  # older forms carried them; they do not name a cell
-_PART = re.compile(r"\s*([A-Za-z_]+)\s*=\s*([^,\s]*)\s*")
+_PART = r"\s*([A-Za-z_]+)\s*=\s*([^,\s]*)\s*"
 _CANONICAL = re.compile(",".join(rf"{name}=([1-9][0-9]{{0,17}})" for name in _DIMENSIONS))
-_LOOKS = re.compile(r"\s*[A-Za-z_]+\s*=\s*[^,=]*(,\s*[A-Za-z_]+\s*=\s*[^,=]*)*,?\s*")
+_LOOKS = r"\s*[A-Za-z_]+\s*=\s*[^,=]*(,\s*[A-Za-z_]+\s*=\s*[^,=]*)*,?\s*"
 
 
 @frozen(order=True)
@@ -29,8 +31,8 @@ class CellKey:
         return f"ISL={self.isl},OSL={self.osl},TP={self.tp},PP={self.pp},CONC={self.conc}"
 
 
-@frozen
-class ParsedKey:
+@frozen(eq=False, repr=False)
+class ParsedKey(Value):
     """A key and how it was written. `legacy` names what an older form lacks or carries beside it."""
 
     key: CellKey
@@ -38,8 +40,8 @@ class ParsedKey:
     legacy: tuple[str, ...]
 
 
-@frozen
-class KeyFault:
+@frozen(eq=False, repr=False)
+class KeyFault(Value):
     """Why a text is no cell key."""
 
     message: str
@@ -48,7 +50,7 @@ class KeyFault:
 
 def looks_like_key(text: str) -> bool:
     """Whether a text is meant as a cell key (`NAME=value` parts), right or wrong."""
-    return (_CANONICAL.fullmatch(text) or _LOOKS.fullmatch(text)) is not None
+    return (_CANONICAL.fullmatch(text) or re.fullmatch(_LOOKS, text)) is not None
 
 
 def parse_key(text: str) -> ParsedKey | KeyFault:
@@ -58,7 +60,7 @@ def parse_key(text: str) -> ParsedKey | KeyFault:
         return ParsedKey(CellKey(*map(int, canonical.groups())), True, ())
     found: dict[str, int] = {}
     for part in text.split(","):
-        match = _PART.fullmatch(part)
+        match = re.fullmatch(_PART, part)
         if match is None:
             return KeyFault(f'"{part.strip()}" is not NAME=NUMBER')
         name, number = match.group(1).upper(), match.group(2)

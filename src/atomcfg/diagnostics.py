@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 from attrs import evolve, field, frozen
 
+from .value import Value
+
 __all__ = ["Checked", "Diagnostic", "Diagnostics", "Related", "Severity", "Span"]
 
 T = TypeVar("T")
@@ -20,8 +22,8 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@frozen
-class Span:
+@frozen(eq=False, repr=False)
+class Span(Value):
     """A place in an input. Lines and columns count from 1; 0 means the file as a whole."""
 
     file: str
@@ -32,16 +34,16 @@ class Span:
     text: str = ""  # the offending line
 
 
-@frozen
-class Related:
+@frozen(eq=False, repr=False)
+class Related(Value):
     """Another place that explains a diagnostic (the first of two duplicate keys, say)."""
 
     message: str
     span: Span
 
 
-@frozen
-class Diagnostic:
+@frozen(eq=False, repr=False)
+class Diagnostic(Value):
     """One fault, stated once, with what to do about it."""
 
     code: str

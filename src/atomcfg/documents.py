@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 
 from .diagnostics import Span
 from .positions import Place, locate
+from .value import Value
 
 __all__ = ["Document", "JsonPath", "Origin", "Source", "dotted"]
 
@@ -38,8 +39,8 @@ class Source:
         return base[: -len(".json")] if base.lower().endswith(".json") else base
 
 
-@frozen
-class Origin:
+@frozen(eq=False, repr=False)
+class Origin(Value):
     """Where a value was written: a path in a text, or an option (whose `path` is empty)."""
 
     name: str  # file name, "--set", "CVS_CONFIG_PROFILE", "default"

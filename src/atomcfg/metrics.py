@@ -11,6 +11,8 @@ from enum import StrEnum
 
 from attrs import frozen
 
+from .value import Value
+
 __all__ = ["GATED", "KINDS", "METRICS", "Direction", "Metric", "Tier", "find"]
 
 KINDS = ("min", "max", "max_ms", "min_tok_s", "within", "min_ratio", "info")
@@ -35,8 +37,8 @@ class Tier(StrEnum):
     RECORD = "record"
 
 
-@frozen
-class Metric:
+@frozen(eq=False, repr=False)
+class Metric(Value):
     name: str
     unit: str
     direction: Direction
@@ -104,10 +106,10 @@ GATED: tuple[str, ...] = (
     "success_rate", "failed",
 )  # fmt: skip
 
-_PATTERNS: tuple[tuple[re.Pattern[str], str, Direction], ...] = (
-    (re.compile(r"accuracy\.niah_pass_rate__[A-Za-z0-9._-]+"), "ratio", _UP),
-    (re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+_stderr__[A-Za-z0-9_-]+"), "score", _DOWN),
-    (re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+__[A-Za-z0-9_-]+"), "score", _UP),
+_PATTERNS: tuple[tuple[str, str, Direction], ...] = (
+    (r"accuracy\.niah_pass_rate__[A-Za-z0-9._-]+", "ratio", _UP),
+    (r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+_stderr__[A-Za-z0-9_-]+", "score", _DOWN),
+    (r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+__[A-Za-z0-9_-]+", "score", _UP),
 )
 
 
@@ -117,6 +119,6 @@ def find(name: str) -> Metric | None:
     if known is not None:
         return known
     for pattern, unit, direction in _PATTERNS:
-        if pattern.fullmatch(name):
+        if re.fullmatch(pattern, name):
             return Metric(name, unit, direction, Tier.ACCURACY)
     return None

@@ -15,7 +15,7 @@ Member = tuple[tuple[int, int] | None, int, int]  # key span, value begin, value
 _SPACE = re.compile(r"[ \t\r\n]*")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _DECODER = json.JSONDecoder(strict=False)
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_TOKEN = r'(?s)"(?:[^"\\]|\\.)*"|[\[\]{},]'
 
 
 class Place(NamedTuple):
@@ -132,7 +132,7 @@ def duplicates(text: str) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
     stack: list[tuple[tuple[str | int, ...], dict[str, int] | None, int]] = []
     path: tuple[str | int, ...] = ()
     expect_key = False
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         token = match.group()
         if token in "{[":
             stack.append((path, {} if token == "{" else None, 0))

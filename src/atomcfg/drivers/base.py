@@ -11,14 +11,15 @@ from atomcfg.documents import JsonPath
 from atomcfg.model import Run, Settings
 from atomcfg.plan import EnvVar
 from atomcfg.tokens import Token
+from atomcfg.value import Value
 
 __all__ = ["WARMUPS_PER_REQUEST", "Arg", "ClientRequest", "Driver", "EnvEntry", "LengthRange"]
 
 WARMUPS_PER_REQUEST = 2  # for each request in flight, as CVS asks for them
 
 
-@frozen
-class Arg:
+@frozen(eq=False, repr=False)
+class Arg(Value):
     """One flag with its values, or one word, of an argv; `sources` are the configuration paths it came from
     (`params.max_model_length`, `roles.server.atom_args[3]`), empty for a constant of the driver."""
 

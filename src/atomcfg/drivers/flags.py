@@ -13,15 +13,16 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from atomcfg.documents import JsonPath
+from atomcfg.value import Value
 
 __all__ = ["FlagName", "FlagTable", "Given", "count_of", "flag_table", "read_object", "read_words", "same_value"]
 
-_COUNT = re.compile(r"[1-9][0-9]{0,5}")
+_COUNT = r"[1-9][0-9]{0,5}"
 _OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_.-]*")
 
 
-@frozen
-class FlagName:
+@frozen(eq=False, repr=False)
+class FlagName(Value):
     """A flag's canonical name without dashes; `negated` for the `--no-` form of a switch."""
 
     name: str
@@ -67,8 +68,8 @@ class FlagTable:
         return meant.pop() if len(meant) == 1 else None
 
 
-@frozen
-class Given:
+@frozen(eq=False, repr=False)
+class Given(Value):
     """One option as the user gave it. `words` is its argv, empty for an object's `false` or `null`;
     `values` what follows the flag; `flag` None marks words that belong to no option."""
 
@@ -138,7 +139,7 @@ def read_object(arguments: object, path: JsonPath, table: FlagTable) -> tuple[Gi
 def count_of(given: Sequence[Given], name: str) -> int | None:
     """The whole number that a flag was given, the last one counting; None if it was not, or is none."""
     values = [entry.value for entry in given if entry.flag and entry.flag.name == name and entry.words]
-    return int(values[-1]) if values and _COUNT.fullmatch(values[-1]) else None
+    return int(values[-1]) if values and re.fullmatch(_COUNT, values[-1]) else None
 
 
 def same_value(left: str, right: str) -> bool:

@@ -9,6 +9,7 @@ from attrs import field, frozen
 from atomcfg.documents import JsonPath, dotted
 from atomcfg.model import Settings
 from atomcfg.tokens import Token, fill
+from atomcfg.value import Value
 
 from .base import Arg
 from .environment import located
@@ -17,8 +18,8 @@ from .flags import Given
 __all__ = ["Layout", "Option", "compose", "option", "positional", "serving_option"]
 
 
-@frozen
-class Option:
+@frozen(eq=False, repr=False)
+class Option(Value):
     """One flag that the driver writes. `free`: only a default, which a user's value replaces."""
 
     name: str  # canonical

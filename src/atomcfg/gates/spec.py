@@ -38,7 +38,7 @@ class _Column:
     written: str
     metric: Metric
     recorded: bool  # nothing is judged by it
-    shapes: dict[tuple[object, ...], Shape]
+    shapes: dict[object, Shape]
 
 
 @frozen(eq=False, repr=False)
@@ -72,7 +72,9 @@ class SpecReader:
         written: list[str] = []
         for column in layout.columns:
             body = table[column.written]
-            said = (body["kind"], body.get("tolerance_pct"), body.get("reference"))
+            said: object = body["kind"]
+            if len(body) > 2:  # with two keys it has a kind and a value, and no more
+                said = (said, body.get("tolerance_pct"), body.get("reference"))
             shape = column.shapes.get(said)
             if shape is None:
                 shape = column.shapes[said] = shape_of(column.metric, body, self._enforce, prompts)

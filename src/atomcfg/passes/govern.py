@@ -20,8 +20,8 @@ from .states import Built
 
 __all__ = ["govern"]
 
-_HCA = re.compile(r"(mlx5_|rdma|bnxt_re|ionic_|rocep|ibp)\w*\d\w*")
-_NOT_FABRIC = re.compile(r"lo|docker\d+|cni\d*|podman\d+|virbr\d+")
+_HCA = r"(mlx5_|rdma|bnxt_re|ionic_|rocep|ibp)\w*\d\w*"
+_NOT_FABRIC = r"lo|docker\d+|cni\d*|podman\d+|virbr\d+"
 _CONTROL = re.compile("[\x00-\x1f\x7f`]")
 _ENVIRONMENTS: tuple[JsonPath, ...] = (("roles", "server", "env"), ("container", "runtime", "args", "env"))
 _CLUSTER_ENVIRONMENTS: tuple[JsonPath, ...] = (("env_vars",), ("container", "runtime", "args", "env"))
@@ -115,10 +115,10 @@ def _fabric(settings: Settings, _driver: Driver, found: Diagnostics) -> None:
     netdev = settings.server.ib_netdev
     if netdev is not None:
         span = settings.document.span(("roles", "server", "ib_netdev"))
-        if _HCA.fullmatch(netdev):
+        if re.fullmatch(_HCA, netdev):
             hint = "ib_netdev is a network interface (ens1, bond0); the RDMA device belongs in ib_hca_devices"
             found.error("A550", f"{netdev} is an RDMA device, not a network interface", span, hint)
-        elif _NOT_FABRIC.fullmatch(netdev):
+        elif re.fullmatch(_NOT_FABRIC, netdev):
             hint = 'name the interface that reaches the other nodes, or "auto"'
             found.error("A550", f"{netdev} does not reach other nodes", span, hint)
 

@@ -17,19 +17,20 @@ from .states import Parsed
 
 __all__ = ["read"]
 
-_LONG_NUMBER = re.compile(r"[0-9]{4000,}")
+_LONG_NUMBER = r"[0-9]{4000,}"
 _UTF = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
+# Patterns are text where only what is faulty or rare needs them: to compile all would be felt at every start.
 _ADVICE = (
-    (re.compile(r"^\s*(//|/\*|#)"), "JSON has no comments; a key that starts with _ may hold one"),
-    (re.compile(r"^\s*[“”‘’]"), 'use the straight quotation mark "'),
-    (re.compile(r"^\s*'"), "JSON strings stand in double quotation marks"),
-    (re.compile(r"^\s*[}\]]"), "remove the comma before it"),
-    (re.compile(r"^[\n\r\t]"), "write \\n for a line break and \\t for a tab inside a text"),
+    (r"^\s*(//|/\*|#)", "JSON has no comments; a key that starts with _ may hold one"),
+    (r"^\s*[“”‘’]", 'use the straight quotation mark "'),
+    (r"^\s*'", "JSON strings stand in double quotation marks"),
+    (r"^\s*[}\]]", "remove the comma before it"),
+    (r"^[\n\r\t]", "write \\n for a line break and \\t for a tab inside a text"),
 )
 
 
@@ -100,7 +101,7 @@ def _json(source: Source, found: Diagnostics) -> Document | None:
         _nested(source, found)
         return None
     except ValueError:
-        number = _LONG_NUMBER.search(text)
+        number = re.search(_LONG_NUMBER, text)
         span = _at(source, text, number.start()) if number else Span(source.name)
         found.error("A107", "a number has too many digits", span, "numbers here have at most 18 digits")
         return None
@@ -131,7 +132,7 @@ def _syntax(source: Source, text: str, position: int, message: str, found: Diagn
     if not text.strip():
         found.error("A104", "the file is empty", Span(source.name), 'a config is a JSON object: {"...": ...}')
         return
-    hint = next((advice for pattern, advice in _ADVICE if pattern.match(rest)), "")
+    hint = next((advice for pattern, advice in _ADVICE if re.match(pattern, rest)), "")
     before = text[:position].rstrip()
     if message.startswith("Illegal trailing comma") or (hint.startswith("remove") and before.endswith(",")):
         position = len(before) - 1 if before.endswith(",") else position

@@ -18,7 +18,7 @@ from .states import Parsed
 
 __all__ = ["settle"]
 
-_NAMED = re.compile(r"<([A-Za-z][A-Za-z0-9_-]*)>|\{(head-node-ip|worker-node-ip)\}")
+_NAMED = r"<([A-Za-z][A-Za-z0-9_-]*)>|\{(head-node-ip|worker-node-ip)\}"
 _SERVING_ONLY = ("server_params", "benchmark_params")
 _FLAT_ONLY = ("params", "roles")
 
@@ -148,7 +148,7 @@ def _substitute(document: Document, values: dict[str, tuple[str, Origin]], used:
         return document
 
     def change(text: str, _path: JsonPath) -> str:
-        return _NAMED.sub(one, text)
+        return re.sub(_NAMED, one, text)
 
     def one(match: re.Match[str]) -> str:
         known = values.get(match.group(1) or match.group(2))
