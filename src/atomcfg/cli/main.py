@@ -28,7 +28,7 @@ def run(argv: Sequence[str]) -> int:
     """The exit status of one command."""
     first = argv[0] if argv else ""
     # Only a completion script needs the options of all commands.
-    args = build_parser(None if first.startswith("--p") else first).parse_args(argv)
+    args = build_parser(first, complete=first.startswith("--p")).parse_args(argv)
     module, function = _COMMANDS[args.command]
     command: Callable[[Namespace], int] = getattr(import_module(f"atomcfg.cli.{module}"), function)
     return command(args)

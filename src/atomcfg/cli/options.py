@@ -31,8 +31,11 @@ def _columns() -> int:
         return 80
 
 
-def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
-    """The parser of `atomcfg`. With `wanted`, only that command has its options: to make all of them takes time."""
+def build_parser(wanted: str = "", complete: bool = True) -> argparse.ArgumentParser:
+    """The parser of `atomcfg`; with the name of a command, of that one alone: to make all of them takes time.
+
+    Without `complete` only the wanted command has options; the names of the others are enough for a summary.
+    """
     parser = argparse.ArgumentParser(
         prog="atomcfg",
         description="Compile benchmark configs for LLM serving on AMD Instinct GPUs into run plans.",
@@ -45,9 +48,10 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     )
     # With prog, argparse need not format a usage to find it out.
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="atomcfg")
-    for name, (summary, description, add_options) in _COMMANDS.items():
+    for name in [wanted] if wanted in _COMMANDS else _COMMANDS:
+        summary, description, add_options = _COMMANDS[name]
         command = commands.add_parser(name, help=summary, description=description, formatter_class=_Help)
-        if wanted in (None, name):
+        if complete or wanted == name:
             add_options(command)
     return parser
 
