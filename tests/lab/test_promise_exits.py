@@ -14,10 +14,11 @@ import pytest
 from .checks import assert_clean, remains
 from .desk import PHASES, Desk, Running
 
-pytestmark = pytest.mark.usefixtures("tidy")
-
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
-pytestmark = pytest.mark.skipif(not FULL, reason="part of make test-full: minutes of faults")
+pytestmark = [
+    pytest.mark.usefixtures("tidy"),
+    pytest.mark.skipif(not FULL, reason="part of make test-full: minutes of faults"),
+]
 LEASE_S = 8
 GRACE_S = 10  # that a stubborn server gets from a lease that ran out
 # The node is clean this long after the end of the launcher. A lease runs out only after its last renewal.

@@ -25,11 +25,9 @@ from .faults import lapse
 from .node import Node
 from .processes import wait_until
 
-pytestmark = pytest.mark.usefixtures("tidy")
-
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 in_full = pytest.mark.skipif(not FULL, reason="part of make test-full")
-pytestmark = in_full  # minutes of faults against whole runs
+pytestmark = [pytest.mark.usefixtures("tidy"), in_full]  # minutes of faults against whole runs
 ONE = 'sweep.runs=[{"combo":"chat","concurrency":8}]'
 SLOW = 'roles.server.env.STANDIN_SPEED="0.1"'  # a cell of 8 prompts lasts seven seconds
 LEASE_S = 40
