@@ -12,13 +12,12 @@ no environment.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 from ._version import __version__
 
+TYPE_CHECKING = False  # as `typing` says it, whose import would take longer than all else here
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .compiler import Result
     from .diagnostics import Diagnostic, Severity
     from .documents import Source
@@ -49,6 +48,8 @@ _PLACES = {
 def __getattr__(name: str) -> object:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     return value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from atomcfg.cli.streams import let_go, open_closed
 
@@ -40,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _unwritten(error: OSError) -> int:
     """A plan that is cut must not look like one."""
+    from contextlib import suppress  # here, because it hardly ever happens
+
     with suppress(OSError):
         sys.stderr.write(f"error: cannot write the output: {error.strerror}\n")
     return 2

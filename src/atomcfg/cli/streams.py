@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 __all__ = ["let_go", "open_closed"]
 
 
 def open_closed() -> None:
     """A process that was started with a stream closed (`>&-`) says there what it has to say all the same."""
+    if sys.stdout is not None and sys.stderr is not None:
+        return
+    from pathlib import Path  # here, because streams are hardly ever closed
+
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     if sys.stderr is None:
