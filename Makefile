@@ -83,6 +83,7 @@ test-full:
 bench: $(DEV)
 	@$(BIN)/python benchmarks/overhead.py
 	@$(BIN)/python benchmarks/judging.py
+	@$(BIN)/python benchmarks/compiler.py
 
 clean:
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .nox
