@@ -19,7 +19,7 @@ class Interrupted(Exception):
 
 class Interrupts:
     """The first signal asks for a graceful stop, the second for one at once; the third calls `give_up`, which
-    notes what remains on the nodes and ends the process."""
+    notes what remains on the nodes and ends the process. `give_up` runs inside the handler: it must not write."""
 
     def __init__(self, give_up: Callable[[], None] = lambda: None, *, pressed: bool = False) -> None:
         """`pressed`: the first signal leaves no grace either; whoever sent it (a CI service) kills soon."""

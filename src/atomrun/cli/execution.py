@@ -9,12 +9,11 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
 
 from atomcfg.plan import Plan
 from atomcfg.planio import PlanError, load_plan
 from atomrun.assembly import Request, assembled, left_out, reopened
-from atomrun.context import Options, RunContext
+from atomrun.context import Options
 from atomrun.driving import Driven
 from atomrun.events import JsonSink, PlainSink, SilentSink, Sink
 from atomrun.folder import FolderError
@@ -24,6 +23,7 @@ from atomrun.results import ExitCode, RunResult, StageStatus
 from atomrun.run import check_only, clean_up, execute
 from atomrun.signals import Interrupted, Interrupts
 
+from .abandon import abandon
 from .output import Fault, print_result, say
 from .stored import find_run, read_plan
 
@@ -142,7 +142,7 @@ def execute_run(plan: Plan, request: Request, args: Namespace, past: Past | None
     sink = _sink(args, plan)
     try:
         with _told(), interrupts.installed(), assembled(plan, request, sink, interrupts, past) as run:
-            interrupts.give_up = lambda: _give_up(run, sink)
+            interrupts.give_up = lambda: abandon(run, sink)
             result = execute(run)
             folder = run.folder.path
     finally:
@@ -207,16 +207,3 @@ def _tell(result: RunResult, folder: Path, args: Namespace) -> int:
         return ExitCode.of(result.verdict)
     say(f"report: {folder / 'report.html'}\n")
     return print_result(result)
-
-
-def _give_up(run: RunContext, sink: Sink) -> NoReturn:
-    """The third signal: say what remains, and go. The leases of the nodes end what runs there."""
-    sink.close()
-    nodes = ", ".join(node.name for node in run.nodes if node.root) or "no node"
-    text = (
-        f"given up on {run.run_id}; it still holds {nodes}, until its lease of {run.options.lease_s} s runs out\n"
-    )
-    (run.folder.path / "LEFT-BEHIND.txt").write_text(f"{text}atomrun cleanup {run.run_id}\n")
-    sys.stderr.write(text)
-    sys.stderr.flush()
-    os._exit(ExitCode.INTERRUPTED)
