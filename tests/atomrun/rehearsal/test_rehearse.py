@@ -154,10 +154,6 @@ def test_interrupts_end_in_a_teardown(plan: Path, tmp_path: Path, count: int) ->
     assert left_over(plan) == []
 
 
-@pytest.mark.skipif(
-    os.environ.get("HYPOTHESIS_PROFILE") != "full",
-    reason="part of make test-full: three signals race on a busy machine",
-)
 def test_a_third_interrupt_gives_the_terminal_back(plan: Path, tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     argv = [sys.executable, "-m", "atomrun", "rehearse", str(plan), "--runs", str(tmp_path), "--lease", "10"]
